@@ -18,8 +18,10 @@ import io.seriatim.executor.lower.FoldedResults;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
 import io.seriatim.executor.run.HeldWorkspace;
+import io.seriatim.executor.run.NamedResults;
 import io.seriatim.executor.run.NestedBlock;
 import io.seriatim.executor.run.Recording;
+import io.seriatim.executor.run.RestOfBlock;
 import io.seriatim.executor.run.RestPlans;
 import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.run.RunLoop;
@@ -380,14 +382,8 @@ final class BlockPlan implements NestedBlock {
             externals[i] = session.find(accesses.values().get(accesses.externals()[i]).name());
         }
         run(new RunContext(externals, new SessionBindings(session, root, nested == null), () -> session, cancellation,
-                recording, ReadInstruction::next, nested, session.iteration()), frame -> {
-                    for (int value : accesses.wanted()) {
-                        Object result = frame.share(value);
-                        if (result != null) {
-                            session.set(accesses.values().get(value).name(), result);
-                        }
-                    }
-                });
+                recording, ReadInstruction::next, nested, session.iteration()),
+                frame -> NamedResults.set(frame, accesses, session));
     }
 
     /** Returns the plan for the types and shapes of the external values; compiles it if there is none. */
@@ -507,16 +503,12 @@ final class BlockPlan implements NestedBlock {
     }
 
     /** Runs the rest of a block and returns its results. */
-    private @Nullable Object[] results(RunContext context) {
-        @Nullable
-        Object[] results = new Object[accesses.wanted().size()];
-        run(context, frame -> {
-            for (int i = 0; i < results.length; i++) {
-                int value = accesses.wanted().get(i);
-                results[i] = accesses.block().index() == 0 ? frame.take(value) : frame.share(value);
-            }
-        });
-        return results;
+    private RestOfBlock.Results results(RunContext context) {
+        AtomicReference<RestOfBlock.@Nullable Results> results = new AtomicReference<>();
+        run(context, frame -> results.set(accesses.block().index() == 0
+                ? RestOfBlock.Results.taken(frame, accesses)
+                : RestOfBlock.Results.shared(frame, accesses)));
+        return Objects.requireNonNull(results.get());
     }
 
     private Workspace<Variant, Frame> workspace() {

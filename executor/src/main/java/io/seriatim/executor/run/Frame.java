@@ -247,7 +247,7 @@ public final class Frame implements AutoCloseable {
 
     /** Returns whether a result that was shared has memory that nothing else has. */
     boolean isOwn(int wanted) {
-        return storage.isOwn(wanted) && !interpretation.keeps(wanted);
+        return (storage.isOwn(wanted) && !interpretation.keeps(wanted)) || interpretation.isOwnOfRest(wanted);
     }
 
     /** Waits for devices, and throws their failure, if any. */

@@ -47,6 +47,8 @@ final class Interpretation {
     /** By value, whether it was given new memory when it was last computed. */
     private final boolean[] isNew;
     private final InterpretedResults results;
+    /** By value that the rest of the block computes, whether it has memory that nothing else has. */
+    private final boolean[] isOfRest;
     /** By memory, whether anything but its value may have a reference to it. */
     private final boolean[] isKept;
     private final InterpretedAttention attention;
@@ -93,6 +95,7 @@ final class Interpretation {
         this.blocks = new ControlFlow[plan.tasks().size()];
         this.moved = storage.moved();
         this.isNew = new boolean[values.size()];
+        this.isOfRest = new boolean[values.size()];
         this.results = new InterpretedResults(values, frame, storage, isNew);
         this.isKept = MovedResults.kept(plan);
         this.attention = new InterpretedAttention(plan, index -> {
@@ -410,6 +413,11 @@ final class Interpretation {
         return isKept[memory] && !storage.exposed().isFree(memory);
     }
 
+    /** Returns whether the rest of the block has computed a value in memory that nothing else has. */
+    boolean isOwnOfRest(int value) {
+        return isOfRest[value];
+    }
+
     /** Returns whether a value was given memory that nothing else has. */
     boolean isNew(int value) {
         return isNew[value];
@@ -540,14 +548,15 @@ final class Interpretation {
         }
         RunContext context = frame.context().with(externals, task.block().block());
         Recording recording = context.recording();
-        @Nullable
-        Object[] results = recording == null
+        RestOfBlock.Results results = recording == null
                 ? rest.run(context)
                 : recording.inside(frame.log(), index, () -> rest.run(context));
         for (int i = 0; i < task.writes().length; i++) {
             int value = task.writes()[i];
-            Object found = i < results.length
-                    ? results[i]
+            boolean isResult = i < results.values().length;
+            isOfRest[value] = isResult && results.isOwn()[i];
+            Object found = isResult
+                    ? results.values()[i]
                     : context.bindings().find(values.name(value));
             if (found instanceof Tensor tensor && storage.isInArena(tensor)) {
                 found = Copies.to(frame.host(), tensor);

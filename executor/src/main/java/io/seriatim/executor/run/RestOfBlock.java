@@ -1,5 +1,8 @@
 package io.seriatim.executor.run;
 
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Runs the operations that follow values whose types are known only at run time. */
@@ -10,8 +13,48 @@ public interface RestOfBlock {
      *
      * @param context
      *            the run that they continue, with their external values
-     * @return the results, in order
+     * @return the results
      */
-    @Nullable
-    Object[] run(RunContext context);
+    Results run(RunContext context);
+
+    /**
+     * What the operations have computed.
+     *
+     * @param values
+     *            the results, in order
+     * @param isOwn
+     *            by result, whether it has memory that nothing else has
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record Results(@Nullable Object[] values, boolean[] isOwn) {
+        /** Returns the results of a frame, which go to the enclosing block. */
+        public static Results shared(Frame frame, ValueNumbering accesses) {
+            int[] wanted = accesses.wanted().stream().mapToInt(value -> value).toArray();
+            @Nullable
+            Object[] values = new Object[wanted.length];
+            Arrays.setAll(values, i -> frame.share(wanted[i]));
+            boolean[] isOwn = new boolean[wanted.length];
+            for (int i = 0; i < isOwn.length; i++) {
+                isOwn[i] = frame.isOwn(wanted[i]) && !isOther(values, i);
+            }
+            return new Results(values, isOwn);
+        }
+
+        private static boolean isOther(@Nullable Object[] values, int index) {
+            for (int i = 0; i < values.length; i++) {
+                if (i != index && values[i] instanceof Tensor other && values[index] instanceof Tensor tensor
+                        && other.buffer().equals(tensor.buffer())) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        /** Returns results that belong to the caller of the run. */
+        public static Results taken(Frame frame, ValueNumbering accesses) {
+            @Nullable
+            Object[] values = accesses.wanted().stream().map(frame::take).toArray();
+            return new Results(values, new boolean[values.length]);
+        }
+    }
 }

@@ -40,6 +40,11 @@ final class BlockRunner {
         }
     }
 
+    /** Returns whether blocks are run in another way, which tells which results have memory of their own. */
+    boolean isExecuted() {
+        return state.blocks() != null;
+    }
+
     void run(Block block, int index, Environment environment) {
         OpDesc op = block.ops().get(index);
         Operation schema = Operations.system().get(op.type());

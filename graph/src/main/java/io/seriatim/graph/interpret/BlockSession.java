@@ -85,6 +85,29 @@ public final class BlockSession {
     }
 
     /**
+     * Whether tensors of steps are closed when their gradients have run, so that {@link #gave} is of use.
+     *
+     * @return false if nothing is closed
+     */
+    public boolean isFreed() {
+        return environment.isFreed();
+    }
+
+    /**
+     * Records that a result was set, after all results of the block.
+     *
+     * @param name
+     *            its name
+     * @param value
+     *            the tensor
+     * @param isOwn
+     *            whether nothing else has its memory, and none of the tensors that the block was given
+     */
+    public void gave(String name, Tensor value, boolean isOwn) {
+        environment.gave(name, value, isOwn);
+    }
+
+    /**
      * Makes a variable a name of memory that it shares with other variables: a write to one is a write to all.
      *
      * @param name

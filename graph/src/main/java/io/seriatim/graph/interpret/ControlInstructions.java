@@ -49,8 +49,11 @@ final class ControlInstructions {
      *            the variables whose values before each step are kept
      * @param inPlace
      *            those of them that a step may change in place
+     * @param exposed
+     *            the variables of a step whose tensors are not closed when its gradient has run; null if none are
      */
-    private record Loop(Block block, String condition, boolean keeps, List<String> variables, List<String> inPlace) {
+    private record Loop(Block block, String condition, boolean keeps, List<String> variables, List<String> inPlace,
+            @Nullable Set<String> exposed) {
     }
 
     ControlInstructions(Program program, BlockRunner blocks) {
@@ -218,13 +221,26 @@ final class ControlInstructions {
             if (!loop.keeps()) {
                 inner.iteration(new BlockSession.Iteration(steps, i));
             }
+            inner.memory(StepMemory.of(loop.exposed()));
             Map<String, Object> before = tensors(loop.variables(), environment);
             blocks.run(loop.block(), inner);
-            before.forEach(inner::setHere);
+            before.forEach((name, value) -> {
+                inner.setHere(name, value);
+                if (value instanceof Tensor copy) {
+                    inner.gave(name, copy, true);
+                }
+            });
             if (loop.keeps()) {
                 steps.add(inner, tensors(loop.inPlace(), environment));
             }
         }
+    }
+
+    /** Returns the block that has an operation. */
+    @SuppressWarnings("ReferenceEquality") // An equal operation elsewhere is another one.
+    private Block block(OpDesc op) {
+        return program.blocks().stream().filter(block -> block.ops().stream().anyMatch(each -> each == op)).findFirst()
+                .orElseThrow(() -> new IllegalStateException("No block has the operation " + op));
     }
 
     private synchronized Loop loop(OpDesc op) {
@@ -236,8 +252,12 @@ final class ControlInstructions {
             List<String> variables = keeps
                     ? op.input("X").stream().distinct().filter(written::contains).toList()
                     : List.of();
+            List<String> scopes = op.output("StepScopes");
             known = new Loop(block, op.input("Condition").getFirst(), keeps, variables,
-                    variables.stream().filter(inPlace(block)::contains).toList());
+                    variables.stream().filter(inPlace(block)::contains).toList(),
+                    keeps && blocks.isExecuted() && scopes.size() == 1
+                            ? StepMemory.exposed(block(op), block, scopes.getFirst())
+                            : null);
             loops.put(op, known);
         }
         return known;
@@ -283,8 +303,13 @@ final class ControlInstructions {
         Map<String, Object> carried = incoming(op, carriedNames(op), environment);
         List<String> summed = wanted(inputs, gradients).stream().filter(name -> !carried.containsKey(name)).toList();
         Map<String, Object> countedBack = new HashMap<>();
+        List<Tensor> used = List.of();
         for (Environment.Step step : steps(op, "StepScopes", environment).steps().reversed()) {
             Environment inner = step.environment();
+            StepMemory memory = inner.memory();
+            if (memory != null) {
+                memory.requireOpen();
+            }
             // A counter that the block counts back must begin as the step has left it.
             Map<String, Object> after = new HashMap<>(step.after());
             after.keySet().retainAll(written);
@@ -292,6 +317,12 @@ final class ControlInstructions {
             after.keySet().forEach(name -> countedBack.put(name, Objects.requireNonNull(inner.here(name))));
             summed.forEach(name -> sums.add(name, inner.here(name)));
             carried.replaceAll((name, value) -> carriedOn(op, name, value, written, inner));
+            if (memory != null) {
+                List<Object> results = new ArrayList<>(carried.values());
+                results.addAll(sums.values());
+                used = memory.free(used, tensor -> StepMemory.isIn(results, tensor));
+                inner.removeClosed();
+            }
         }
         // Gradients of what came before the loop, such as the first element of a list, are at the counter's first
         // value.

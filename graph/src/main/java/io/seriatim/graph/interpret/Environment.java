@@ -42,6 +42,7 @@ final class Environment {
     /** Where the results of operations are allocated. */
     private final Device host;
     private BlockSession.@Nullable Iteration iteration;
+    private @Nullable StepMemory memory;
 
     Environment(@Nullable Environment parent) {
         this(parent, parent == null ? Devices.system().host() : parent.host);
@@ -83,6 +84,45 @@ final class Environment {
 
     void iteration(BlockSession.Iteration of) {
         iteration = of;
+    }
+
+    /** The memory of a step that is kept for its gradient; null if it is not closed when the gradient has run. */
+    @Nullable
+    StepMemory memory() {
+        return memory;
+    }
+
+    void memory(@Nullable StepMemory of) {
+        memory = of;
+    }
+
+    /** Returns whether tensors are closed, here or further out, when a gradient has run. */
+    boolean isFreed() {
+        for (Environment environment = this; environment != null; environment = environment.parent) {
+            if (environment.memory != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Records a result that was set: whether nothing else has its memory. */
+    void gave(String name, Tensor tensor, boolean isOwn) {
+        StepMemory here = memory;
+        if (isOwn && here != null && shared.isEmpty() && tensor.equals(values.get(name))) {
+            here.add(name, tensor);
+            return;
+        }
+        for (Environment environment = this; environment != null; environment = environment.parent) {
+            if (environment.memory != null) {
+                environment.memory.keep(tensor);
+            }
+        }
+    }
+
+    /** Forgets variables whose tensors were closed. */
+    void removeClosed() {
+        values.values().removeIf(value -> value instanceof Tensor tensor && !tensor.buffer().isOpen());
     }
 
     Device host() {

@@ -8,6 +8,7 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +80,11 @@ final class GradientSums implements AutoCloseable {
     Object get(String name) {
         Sum known = sums.get(name);
         return known == null ? null : known.value;
+    }
+
+    /** Returns the sums of all variables. */
+    List<Object> values() {
+        return sums.values().stream().map(sum -> sum.value).toList();
     }
 
     /** Closes kernels; the sums stay. */

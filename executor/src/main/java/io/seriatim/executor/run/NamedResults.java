@@ -1,0 +1,33 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.tensor.Tensor;
+
+/** The results of a block that is run with variables by name. */
+public final class NamedResults {
+    private NamedResults() {
+    }
+
+    /** Sets the results of a run, and tells which of them have memory that nothing else has. */
+    public static void set(Frame frame, ValueNumbering accesses, BlockSession session) {
+        RestOfBlock.Results results = RestOfBlock.Results.shared(frame, accesses);
+        for (int i = 0; i < results.isOwn().length; i++) {
+            Object result = results.values()[i];
+            if (result != null) {
+                session.set(name(accesses, i), result);
+            }
+        }
+        if (session.isFreed()) {
+            for (int i = 0; i < results.isOwn().length; i++) {
+                if (results.values()[i] instanceof Tensor tensor) {
+                    session.gave(name(accesses, i), tensor, results.isOwn()[i]);
+                }
+            }
+        }
+    }
+
+    private static String name(ValueNumbering accesses, int result) {
+        return accesses.values().get(accesses.wanted().get(result)).name();
+    }
+}
