@@ -238,7 +238,7 @@ final class ControlInstructions {
 
     /** Returns the block that has an operation. */
     @SuppressWarnings("ReferenceEquality") // An equal operation elsewhere is another one.
-    private Block block(OpDesc op) {
+    static Block around(Program program, OpDesc op) {
         return program.blocks().stream().filter(block -> block.ops().stream().anyMatch(each -> each == op)).findFirst()
                 .orElseThrow(() -> new IllegalStateException("No block has the operation " + op));
     }
@@ -256,7 +256,7 @@ final class ControlInstructions {
             known = new Loop(block, op.input("Condition").getFirst(), keeps, variables,
                     variables.stream().filter(inPlace(block)::contains).toList(),
                     keeps && blocks.isExecuted() && scopes.size() == 1
-                            ? StepMemory.exposed(block(op), block, scopes.getFirst())
+                            ? StepMemory.exposed(around(program, op), block, scopes.getFirst())
                             : null);
             loops.put(op, known);
         }

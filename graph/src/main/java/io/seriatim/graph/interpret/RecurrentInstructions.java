@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,18 +63,20 @@ final class RecurrentInstructions {
         Shape shape = Shape.of(op, environment);
         Environment.Steps steps = new Environment.Steps();
         boolean keeps = Instructions.attrs(op).getBool("is_train");
+        Set<String> exposed = keeps ? exposed(op) : null;
         Map<String, Tensor[]> outputs = new HashMap<>();
         shape.outputs().forEach(name -> outputs.put(name, new Tensor[shape.length()]));
         List<Object> states = new ArrayList<>(op.input("initial_states").stream().map(environment::get).toList());
         for (int step = 0; step < shape.length(); step++) {
             Environment inner = new Environment(environment);
             List.of(shape.sequences(), shape.before(), shape.after(), shape.outputs()).forEach(inner::claim);
+            inner.memory(StepMemory.of(exposed));
             int part = shape.part(step);
             shape.sequences().forEach(
-                    name -> inner.setHere(name, VariableValues.copy(environment.tensor(name).select(0, part))));
+                    name -> setNew(inner, name, VariableValues.copy(environment.tensor(name).select(0, part))));
             for (int i = 0; i < states.size(); i++) {
                 // The block may change it in place, but not the initial state or an output of the step before.
-                inner.setHere(shape.before().get(i), VariableValues.copy(states.get(i)));
+                setNew(inner, shape.before().get(i), VariableValues.copy(states.get(i)));
             }
             blocks.run(ControlInstructions.block(program, op), inner);
             states.clear();
@@ -85,6 +88,23 @@ final class RecurrentInstructions {
         }
         outputs.forEach((name, parts) -> environment.set(name, VariableValues.stacked(0, Arrays.asList(parts))));
         op.output("step_scopes").forEach(name -> environment.set(name, steps));
+    }
+
+    /** Returns the variables of steps that are not closed with them; null if no step is closed. */
+    private @Nullable Set<String> exposed(OpDesc op) {
+        List<String> scopes = op.output("step_scopes");
+        return blocks.isExecuted() && scopes.size() == 1
+                ? StepMemory.exposed(ControlInstructions.around(program, op), ControlInstructions.block(program, op),
+                        scopes.getFirst())
+                : null;
+    }
+
+    /** Sets a variable to a value that was just made. */
+    private static void setNew(Environment inner, String name, Object value) {
+        inner.setHere(name, value);
+        if (value instanceof Tensor tensor) {
+            inner.gave(name, tensor, true);
+        }
     }
 
     void gradient(OpDesc op, Environment environment) {
@@ -102,23 +122,55 @@ final class RecurrentInstructions {
         }
         Map<String, @Nullable Tensor[]> parts = new HashMap<>();
         Map<String, Object> states = new HashMap<>();
+        List<String> wanted = wanted(op, shape);
+        List<Tensor> used = List.of();
+        List<Tensor> last = new ArrayList<>();
         for (int step = shape.length() - 1; step >= 0; step--) {
             Environment inner = kept.steps().get(step).environment();
+            StepMemory memory = inner.memory();
+            if (memory != null) {
+                memory.requireOpen();
+            }
             int part = shape.part(step);
             enter(op, shape, environment, inner, part, states);
             blocks.run(ControlInstructions.block(program, op), inner);
-            shape.sequences()
-                    .forEach(name -> parts.computeIfAbsent(name,
-                            _ -> new Tensor[shape.length()])[part] = (Tensor) found(inner, name));
+            wanted.forEach(name -> parts.computeIfAbsent(name,
+                    _ -> new Tensor[shape.length()])[part] = (Tensor) found(inner, name));
             op.input("parameters").forEach(name -> sums.add(name, inner.here(GradientRule.gradient(name))));
             for (int i = 0; i < shape.before().size(); i++) {
                 states.put(shape.after().get(i), found(inner, shape.before().get(i)));
+            }
+            if (memory != null) {
+                List<Object> here = new ArrayList<>();
+                wanted.forEach(name -> here.add(Objects.requireNonNull(parts.get(name))[part]));
+                List<Object> results = new ArrayList<>(states.values());
+                results.addAll(sums.values());
+                List<Tensor> open = memory.free(used,
+                        tensor -> StepMemory.isIn(here, tensor) || StepMemory.isIn(results, tensor));
+                last.addAll(open.stream().filter(tensor -> StepMemory.isIn(here, tensor)).toList());
+                used = open.stream().filter(tensor -> !StepMemory.isIn(here, tensor)).toList();
+                inner.removeClosed();
             }
         }
         leave(op, "inputs", environment,
                 (name, _) -> VariableValues.stacked(0, Arrays.asList(Objects.requireNonNull(parts.get(name)))));
         leave(op, "initial_states", environment, (_, index) -> states.get(shape.after().get(index)));
         leave(op, "parameters", environment, (name, _) -> sums.get(name));
+        List<Object> results = new ArrayList<>(states.values());
+        results.addAll(sums.values());
+        StepMemory.close(last, tensor -> StepMemory.isIn(results, tensor));
+    }
+
+    /** Returns the sequences whose gradients are wanted. */
+    private static List<String> wanted(OpDesc op, Shape shape) {
+        List<String> gradients = op.output("inputs" + GradientRule.SUFFIX);
+        List<String> wanted = new ArrayList<>();
+        for (int i = 0; i < gradients.size(); i++) {
+            if (!gradients.get(i).equals(GradientRule.EMPTY)) {
+                wanted.add(shape.sequences().get(i));
+            }
+        }
+        return wanted;
     }
 
     /**

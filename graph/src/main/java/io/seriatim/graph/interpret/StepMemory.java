@@ -15,8 +15,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tensors of a step, kept for its gradient, that nothing but the step's environment has. They are closed as soon as
- * the gradient of the step has run, so that the next step computes in memory that is still in the cache.
+ * The tensors of a step of a loop or recurrence, kept for its gradient, that nothing but the step's environment has.
+ * They are closed as soon as the gradient of the step has run, so that the next step computes in memory that is still
+ * in the cache.
  *
  * <p>
  * Whoever runs a block tells which of its results have memory of their own. Others, which may be those of other
@@ -101,7 +102,7 @@ final class StepMemory {
     /** Throws an exception if the tensors were closed. */
     void requireOpen() {
         if (isFree) {
-            throw new IllegalStateException("The steps of the loop were read before, and are not kept");
+            throw new IllegalStateException("The steps were read by a gradient before, and are not kept");
         }
     }
 
@@ -119,6 +120,11 @@ final class StepMemory {
         free(tensors, isUsed, used);
         tensors.clear();
         return used;
+    }
+
+    /** Closes tensors that are not in use. */
+    static void close(List<Tensor> tensors, Predicate<Tensor> isUsed) {
+        free(tensors, isUsed, new ArrayList<>());
     }
 
     private static void free(List<Tensor> tensors, Predicate<Tensor> isUsed, List<Tensor> used) {
