@@ -8,6 +8,7 @@ import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
@@ -339,11 +340,43 @@ final class ChannelsLast {
                 List<ImageStage> own = stages.subList(at, at + compute.stages().size());
                 at += own.size();
                 if (own.stream().anyMatch(this::isAnyLast)) {
-                    graph.put(i, new Task.Compute(compute.operations(), own.stream().map(this::turned).toList(),
-                            compute.temporaries(), compute.place(), compute.reads(), compute.writes()));
+                    List<Stage> all = new ArrayList<>();
+                    List<TensorSpec> temporaries = new ArrayList<>(compute.temporaries());
+                    own.forEach(placed -> all.addAll(withPackedWeights(turned(placed), temporaries)));
+                    graph.put(i, new Task.Compute(compute.operations(), all, temporaries, compute.place(),
+                            compute.reads(), compute.writes()));
                 }
             }
         }
+    }
+
+    /**
+     * Copies the image that a convolution reads channels first to one that is channels last, if only the kernel for
+     * that packs its weights. Otherwise, the convolution is a product of weights as they are.
+     */
+    private List<Stage> withPackedWeights(Stage stage, List<TensorSpec> temporaries) {
+        Arg x = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
+        Arg out = stage.onlyOutput();
+        if (!(stage.computation() instanceof Convolution) || x == null || out == null || !x.spec().isRowMajor()
+                || !ImageRoles.hasOrders(x.spec().shape()) || !ImagePart.isLast(out.spec()) || wantsPacked(stage)) {
+            return List.of(stage);
+        }
+        TensorSpec last = ImagePart.turned(x.spec(), false);
+        Arg copy = new Arg(new Arg.Temporary(temporaries.size()), 0, last);
+        List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs());
+        inputs.set(0, copy);
+        Stage reading = stage.with(inputs, stage.outputs());
+        if (!wantsPacked(reading)) {
+            return List.of(stage);
+        }
+        temporaries.add(last.rowMajor());
+        return List.of(Stage.of(stage.access(), Copy.PLAIN, List.of(x), copy), reading);
+    }
+
+    private boolean wantsPacked(Stage convolution) {
+        TensorSpec[] specs = convolution.specs();
+        Kernel kernel = kernels.find(Objects.requireNonNull(convolution.computation()), Place.CPU, specs);
+        return kernel != null && kernel.preferred(1, specs[1]).layout() instanceof Layout.Opaque;
     }
 
     private Stage turned(ImageStage placed) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.ImagePasses;
 import io.seriatim.executor.Pass;
+import io.seriatim.executor.ir.Stage;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
@@ -13,6 +14,7 @@ import io.seriatim.graph.Value;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -108,6 +110,30 @@ class ImageCopiesTest {
             }
             return g.concat(1, results.toArray(Value[]::new));
         }, 32, 12, 5);
+    }
+
+    /** A convolution of what attention gives copies it, since its weights are packed only then. */
+    @Test
+    void convolutionsOfFewPixelsHavePackedWeights() {
+        Network network = Network.define(3, g -> {
+            Value y = g.conv2d(g.data("x", DType.FLOAT32, -1, 3, 8, 8), 128, 3, 1, 1).relu();
+            for (int i = 0; i < 2; i++) {
+                Value wide = g.conv2d(y.plus(g.conv2d(attended(y, 4), 128, 1, 1, 0)), 256, 3, 1, 1).relu();
+                y = y.plus(g.conv2d(wide, 128, 3, 1, 1));
+            }
+            return Outputs.of("y", g.linear(y.globalAveragePool2d().flatten(1), 5));
+        });
+        Program main = network.main().copyForTest();
+        for (int images : new int[]{1, 3}) {
+            Tensor x = Bits.normal(images, images, 3, 8, 8);
+            ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
+        }
+        assertEquals(0, ImagePasses.count(network, main, ImageCopiesTest::readsFirst, Bits.normal(1, 1, 3, 8, 8)));
+    }
+
+    private static boolean readsFirst(Stage stage) {
+        TensorSpec x = stage.specs()[0];
+        return Epilogue.isConvolution(stage.computation()) && x.shape().dim(1) > 3 && x.isRowMajor();
     }
 
     private static Value next(Graph g, Random random, List<Value> values, Value x) {
