@@ -106,6 +106,27 @@ class NestedLoopsTest {
         equalsTheInterpreter(network, 1, "chain");
     }
 
+    /** One iteration of a loop in one of a loop and so on, each with a variable whose rows change. */
+    private static Value nested(Graph g, int depth, Value a) {
+        return depth == 0
+                ? a.tanh()
+                : g.whileLoop(v -> List.of(v.getFirst().lessThan(1)),
+                        v -> List.of(v.getFirst().plus(1), nested(g, depth - 1, v.get(1)),
+                                g.concat(0, v.get(2), v.get(1))),
+                        zero(g), a.times(1), a.times(1)).get(1);
+    }
+
+    /** The time of compilation does not double with each level. */
+    @Test
+    void loopsMayBeNestedDeeply() {
+        Network network = Network.define(g -> {
+            Value x = g.data("x", FLOAT32, -1, WIDTH);
+            g.data("n", INT64, 1);
+            return Outputs.of("y", nested(g, 30, x).plus(1));
+        });
+        equalsTheInterpreter(network, 1, "thirty levels");
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void randomProgramsEqualTheInterpreter(int threads) {

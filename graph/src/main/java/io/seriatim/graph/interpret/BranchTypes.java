@@ -35,6 +35,7 @@ public final class BranchTypes {
 
     private final Program program;
     private final Outside outside;
+    private final Steps steps;
     /** The variables that operations of the branch have written so far; null for those of unknown types. */
     private final Map<String, @Nullable ArgType> types = new HashMap<>();
     /** What branches within the branch have written, which has a value only if they were taken. */
@@ -74,9 +75,26 @@ public final class BranchTypes {
         boolean isSet(String name);
     }
 
+    /**
+     * The operations that may still be walked over. Each walk over a block walks over the blocks in it several times, so
+     * that blocks nested deeply would take forever; what is not walked over is not known.
+     */
+    private static final class Steps {
+        private int left = 1 << 14;
+
+        boolean take() {
+            return left-- > 0;
+        }
+    }
+
     BranchTypes(Program program, Outside outside) {
+        this(program, outside, new Steps());
+    }
+
+    private BranchTypes(Program program, Outside outside, Steps steps) {
         this.program = program;
         this.outside = outside;
+        this.steps = steps;
     }
 
     /**
@@ -91,10 +109,14 @@ public final class BranchTypes {
      * @return by name, the types that are known; empty for an operation that is no branch
      */
     public static Map<String, ArgType> of(Program program, OpDesc op, Outside outside) {
+        return of(program, op, outside, new Steps());
+    }
+
+    private static Map<String, ArgType> of(Program program, OpDesc op, Outside outside, Steps steps) {
         if (!op.type().equals("conditional_block")) {
             return Map.of();
         }
-        BranchTypes types = new BranchTypes(program, outside);
+        BranchTypes types = new BranchTypes(program, outside, steps);
         if (!types.walk(ControlInstructions.block(program, op))) {
             return Map.of();
         }
@@ -125,6 +147,10 @@ public final class BranchTypes {
      * @return by name, the types that are known; empty for an operation that is neither
      */
     public static Map<String, ArgType> kept(Program program, OpDesc op, Outside outside) {
+        return kept(program, op, outside, new Steps());
+    }
+
+    private static Map<String, ArgType> kept(Program program, OpDesc op, Outside outside, Steps steps) {
         boolean isLoop = op.type().equals("while");
         if (!isLoop && !op.type().equals("conditional_block")) {
             return Map.of();
@@ -140,7 +166,7 @@ public final class BranchTypes {
             }
         }
         for (int round = 0; round < MOST_ROUNDS && !kept.isEmpty(); round++) {
-            BranchTypes types = new BranchTypes(program, outside);
+            BranchTypes types = new BranchTypes(program, outside, steps);
             block.vars().forEach(variable -> types.types.put(variable.name(), null));
             written.forEach(name -> types.types.put(name, kept.get(name)));
             if (!types.walk(block)) {
@@ -198,11 +224,11 @@ public final class BranchTypes {
         constants.put(name, elements);
     }
 
-    /** Infers the types of what a block writes; returns false if it makes variables share memory. */
+    /** Infers the types of what a block writes; returns false if it makes variables share memory, or is too much. */
     private boolean walk(Block block) {
         for (OpDesc written : block.ops()) {
             Operation schema = Operations.system().find(written.type());
-            if (schema == null || !Aliases.made(written).isEmpty()) {
+            if (schema == null || !Aliases.made(written).isEmpty() || !steps.take()) {
                 return false;
             }
             step(schema, schema.runForm(written), block);
@@ -214,7 +240,7 @@ public final class BranchTypes {
     Map<String, ArgType> step(Operation schema, OpDesc op, Block block) {
         Map<String, ArgType> results = schema.isLowered() ? inferred(schema, op) : ofInstruction(op, block);
         boolean isControl = schema.effects().contains(Effect.CONTROL);
-        Map<String, ArgType> kept = isControl ? kept(program, op, new Inside()) : Map.of();
+        Map<String, ArgType> kept = isControl ? kept(program, op, new Inside(), steps) : Map.of();
         forget(op, schema);
         if (isControl) {
             given.putAll(results);
@@ -230,7 +256,7 @@ public final class BranchTypes {
         if (selected != null) {
             return Map.of(op.output("Out").getFirst(), selected);
         }
-        Map<String, ArgType> results = new HashMap<>(of(program, op, new Inside()));
+        Map<String, ArgType> results = new HashMap<>(of(program, op, new Inside(), steps));
         // What has an earlier value keeps it if the branch is not taken.
         results.keySet().removeIf(
                 name -> block.var(name) == null || types.containsKey(name) || outside.isSet(name));
