@@ -76,8 +76,8 @@ public final class BranchTypes {
     }
 
     /**
-     * The operations that may still be walked over. Each walk over a block walks over the blocks in it several times, so
-     * that blocks nested deeply would take forever; what is not walked over is not known.
+     * The operations that may still be walked over. Each walk over a block walks over the blocks in it several times,
+     * so that blocks nested deeply would take forever; what is not walked over is not known.
      */
     private static final class Steps {
         private int left = 1 << 14;

@@ -18,6 +18,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class StepMemoryTest {
@@ -41,7 +42,7 @@ class StepMemoryTest {
         return block.ops().stream().filter(op -> op.type().equals("while")).findFirst().orElseThrow();
     }
 
-    private static Set<String> exposed(Program program) {
+    private static @Nullable Set<String> exposed(Program program) {
         Block around = program.global();
         String steps = loop(around).output("StepScopes").getFirst();
         return StepMemory.exposed(around, program.block(1), steps);
