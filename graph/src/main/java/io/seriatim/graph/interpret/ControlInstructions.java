@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,8 @@ final class ControlInstructions {
     private @Nullable Map<String, List<OpDesc>> readers;
     /** The loops that have run. */
     private final IdentityHashMap<OpDesc, Loop> loops = new IdentityHashMap<>();
+    /** What {@link #exposed} has returned; empty for null. */
+    private final IdentityHashMap<OpDesc, Optional<Set<String>>> exposed = new IdentityHashMap<>();
 
     /**
      * What is the same in all runs of a loop.
@@ -86,6 +89,22 @@ final class ControlInstructions {
             readers = known;
         }
         return known;
+    }
+
+    /**
+     * Returns the variables of steps that are kept whose tensors are not closed when the gradient of the step has run;
+     * null if none are.
+     *
+     * @param slot
+     *            of the operation's output that has the steps
+     */
+    synchronized @Nullable Set<String> exposed(OpDesc op, String slot) {
+        List<String> steps = op.output(slot);
+        if (!blocks.isExecuted() || steps.size() != 1) {
+            return null;
+        }
+        return exposed.computeIfAbsent(op, _ -> Optional.ofNullable(StepMemory.exposed(program, op,
+                readers().getOrDefault(steps.getFirst(), List.of())))).orElse(null);
     }
 
     static Block block(Program program, OpDesc op) {
@@ -236,13 +255,6 @@ final class ControlInstructions {
         }
     }
 
-    /** Returns the block that has an operation. */
-    @SuppressWarnings("ReferenceEquality") // An equal operation elsewhere is another one.
-    static Block around(Program program, OpDesc op) {
-        return program.blocks().stream().filter(block -> block.ops().stream().anyMatch(each -> each == op)).findFirst()
-                .orElseThrow(() -> new IllegalStateException("No block has the operation " + op));
-    }
-
     private synchronized Loop loop(OpDesc op) {
         Loop known = loops.get(op);
         if (known == null) {
@@ -252,12 +264,9 @@ final class ControlInstructions {
             List<String> variables = keeps
                     ? op.input("X").stream().distinct().filter(written::contains).toList()
                     : List.of();
-            List<String> scopes = op.output("StepScopes");
             known = new Loop(block, op.input("Condition").getFirst(), keeps, variables,
                     variables.stream().filter(inPlace(block)::contains).toList(),
-                    keeps && blocks.isExecuted() && scopes.size() == 1
-                            ? StepMemory.exposed(around(program, op), block, scopes.getFirst())
-                            : null);
+                    keeps ? exposed(op, "StepScopes") : null);
             loops.put(op, known);
         }
         return known;
@@ -318,8 +327,7 @@ final class ControlInstructions {
             summed.forEach(name -> sums.add(name, inner.here(name)));
             carried.replaceAll((name, value) -> carriedOn(op, name, value, written, inner));
             if (memory != null) {
-                List<Object> results = new ArrayList<>(carried.values());
-                results.addAll(sums.values());
+                List<Object> results = sums.with(carried.values());
                 used = memory.free(used, tensor -> StepMemory.isIn(results, tensor));
                 inner.removeClosed();
             }

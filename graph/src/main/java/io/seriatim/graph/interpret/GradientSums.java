@@ -7,6 +7,8 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,9 +84,11 @@ final class GradientSums implements AutoCloseable {
         return known == null ? null : known.value;
     }
 
-    /** Returns the sums of all variables. */
-    List<Object> values() {
-        return sums.values().stream().map(sum -> sum.value).toList();
+    /** Returns the sums of all variables, and other values. */
+    List<Object> with(Collection<Object> others) {
+        List<Object> all = new ArrayList<>(others);
+        sums.values().forEach(sum -> all.add(sum.value));
+        return all;
     }
 
     /** Closes kernels; the sums stay. */

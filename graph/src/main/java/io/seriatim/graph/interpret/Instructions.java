@@ -19,7 +19,7 @@ final class Instructions {
     Instructions(RunState state, BlockRunner blocks) {
         this.state = state;
         this.control = new ControlInstructions(state.program(), blocks);
-        this.recurrence = new RecurrentInstructions(state.program(), blocks);
+        this.recurrence = new RecurrentInstructions(state.program(), blocks, control);
     }
 
     void run(OpDesc op, Block block, Environment environment) {

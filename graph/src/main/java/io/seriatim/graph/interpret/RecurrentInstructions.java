@@ -22,10 +22,12 @@ import org.jspecify.annotations.Nullable;
 final class RecurrentInstructions {
     private final Program program;
     private final BlockRunner blocks;
+    private final ControlInstructions control;
 
-    RecurrentInstructions(Program program, BlockRunner blocks) {
+    RecurrentInstructions(Program program, BlockRunner blocks, ControlInstructions control) {
         this.program = program;
         this.blocks = blocks;
+        this.control = control;
     }
 
     /** The names of one operation, and its length. */
@@ -63,7 +65,7 @@ final class RecurrentInstructions {
         Shape shape = Shape.of(op, environment);
         Environment.Steps steps = new Environment.Steps();
         boolean keeps = Instructions.attrs(op).getBool("is_train");
-        Set<String> exposed = keeps ? exposed(op) : null;
+        Set<String> exposed = keeps ? control.exposed(op, "step_scopes") : null;
         Map<String, Tensor[]> outputs = new HashMap<>();
         shape.outputs().forEach(name -> outputs.put(name, new Tensor[shape.length()]));
         List<Object> states = new ArrayList<>(op.input("initial_states").stream().map(environment::get).toList());
@@ -88,15 +90,6 @@ final class RecurrentInstructions {
         }
         outputs.forEach((name, parts) -> environment.set(name, VariableValues.stacked(0, Arrays.asList(parts))));
         op.output("step_scopes").forEach(name -> environment.set(name, steps));
-    }
-
-    /** Returns the variables of steps that are not closed with them; null if no step is closed. */
-    private @Nullable Set<String> exposed(OpDesc op) {
-        List<String> scopes = op.output("step_scopes");
-        return blocks.isExecuted() && scopes.size() == 1
-                ? StepMemory.exposed(ControlInstructions.around(program, op), ControlInstructions.block(program, op),
-                        scopes.getFirst())
-                : null;
     }
 
     /** Sets a variable to a value that was just made. */
@@ -143,8 +136,7 @@ final class RecurrentInstructions {
             if (memory != null) {
                 List<Object> here = new ArrayList<>();
                 wanted.forEach(name -> here.add(Objects.requireNonNull(parts.get(name))[part]));
-                List<Object> results = new ArrayList<>(states.values());
-                results.addAll(sums.values());
+                List<Object> results = sums.with(states.values());
                 List<Tensor> open = memory.free(used,
                         tensor -> StepMemory.isIn(here, tensor) || StepMemory.isIn(results, tensor));
                 last.addAll(open.stream().filter(tensor -> StepMemory.isIn(here, tensor)).toList());
@@ -156,8 +148,7 @@ final class RecurrentInstructions {
                 (name, _) -> VariableValues.stacked(0, Arrays.asList(Objects.requireNonNull(parts.get(name)))));
         leave(op, "initial_states", environment, (_, index) -> states.get(shape.after().get(index)));
         leave(op, "parameters", environment, (name, _) -> sums.get(name));
-        List<Object> results = new ArrayList<>(states.values());
-        results.addAll(sums.values());
+        List<Object> results = sums.with(states.values());
         StepMemory.close(last, tensor -> StepMemory.isIn(results, tensor));
     }
 

@@ -4,6 +4,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
@@ -33,34 +34,35 @@ final class StepMemory {
     }
 
     /**
-     * Returns the variables of a block and that of its gradient that instructions read or write, or inner blocks
-     * mention; null if another operation may read the steps too, or read them several times.
+     * Returns the variables of an operation's block and that of its gradient that instructions read or write, or inner
+     * blocks mention; null if another operation may read the steps too, or read them several times.
      *
-     * @param around
-     *            the block of the operation that keeps the steps
-     * @param steps
-     *            the name of the variable that has them
+     * @param op
+     *            the operation that keeps the steps
+     * @param readers
+     *            all operations of the program that read the steps
      */
-    static @Nullable Set<String> exposed(Block around, Block block, String steps) {
-        OpDesc reader = null;
-        for (Block each : around.program().blocks()) {
-            for (OpDesc op : each.ops()) {
-                if (op.inputNames().contains(steps)) {
-                    boolean isOnce = each.index() == around.index() || each.forward() == around.index();
-                    if (reader != null || !isOnce) {
-                        return null;
-                    }
-                    reader = op;
-                }
-            }
+    static @Nullable Set<String> exposed(Program program, OpDesc op, List<OpDesc> readers) {
+        if (readers.size() != 1) {
+            return null;
         }
-        if (reader == null) {
+        OpDesc reader = readers.getFirst();
+        int around = around(program, op).index();
+        Block reading = around(program, reader);
+        if (reading.index() != around && reading.forward() != around) {
             return null;
         }
         Set<String> exposed = new HashSet<>();
-        addExposed(block, exposed);
-        addExposed(ControlInstructions.block(around.program(), reader), exposed);
+        addExposed(ControlInstructions.block(program, op), exposed);
+        addExposed(ControlInstructions.block(program, reader), exposed);
         return exposed;
+    }
+
+    /** Returns the block that has an operation. */
+    @SuppressWarnings("ReferenceEquality") // An equal operation elsewhere is another one.
+    private static Block around(Program program, OpDesc op) {
+        return program.blocks().stream().filter(block -> block.ops().stream().anyMatch(each -> each == op)).findFirst()
+                .orElseThrow(() -> new IllegalStateException("No block has the operation " + op));
     }
 
     private static void addExposed(Block block, Set<String> exposed) {

@@ -43,9 +43,10 @@ class StepMemoryTest {
     }
 
     private static @Nullable Set<String> exposed(Program program) {
-        Block around = program.global();
-        String steps = loop(around).output("StepScopes").getFirst();
-        return StepMemory.exposed(around, program.block(1), steps);
+        OpDesc loop = loop(program.global());
+        String steps = loop.output("StepScopes").getFirst();
+        return StepMemory.exposed(program, loop, program.blocks().stream().flatMap(block -> block.ops().stream())
+                .filter(op -> op.inputNames().contains(steps)).toList());
     }
 
     @Test
