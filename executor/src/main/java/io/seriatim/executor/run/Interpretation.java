@@ -198,21 +198,11 @@ final class Interpretation {
 
     /** Stores the results of an operation that has run with variables by name. */
     private void store(Task.Interpreted task, Repeated known, Function<String, @Nullable Object> computed) {
-        int[] writes = task.access().writes();
         @Nullable
-        Object[] found = new Object[writes.length];
-        Map<String, Tensor> given = null;
-        for (int i = 0; i < writes.length; i++) {
-            Object value = computed.apply(values.name(writes[i]));
-            if (value instanceof Tensor && given == null) {
-                given = given(task);
-            }
-            found[i] = value == null ? null : results.separate(task, i, value, given == null ? Map.of() : given);
-        }
-        for (int i = 0; i < writes.length; i++) {
-            Object value = found[i];
+        Object[] taken = results.take(task, computed, () -> given(task));
+        for (int i = 0; i < taken.length; i++) {
+            Object value = taken[i];
             if (value != null) {
-                results.take(task, i, value);
                 int target = task.writes()[i];
                 isNew[target] = known.givesNew() && !values.isDeclared(target) && holds(target, value);
             }
@@ -521,12 +511,7 @@ final class Interpretation {
         }
         Function<String, @Nullable Object> computed = within(index,
                 () -> session.run(access.index(), names, operands, frame.host()));
-        for (int i = 0; i < access.writes().length; i++) {
-            Object value = computed.apply(values.name(access.writes()[i]));
-            if (value != null) {
-                results.take(task, i, results.separate(task, i, value, given));
-            }
-        }
+        results.take(task, computed, () -> given);
     }
 
     /**

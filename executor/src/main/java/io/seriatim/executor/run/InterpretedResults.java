@@ -5,6 +5,8 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Tensor;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,14 +43,43 @@ final class InterpretedResults {
     }
 
     /**
-     * Returns a result of an operation, in other memory than that of other variables which the operation was given: it
-     * may return another input unchanged, such as a gradient. All results are separated before the first one is stored,
-     * which may overwrite the memory of a variable.
+     * Stores the results of an operation. All are separated before the first one is stored, which may overwrite the
+     * memory of a variable.
      *
+     * @param computed
+     *            gives a result by its name, null if there is none
      * @param given
      *            the memory that the interpreter was given, by the names of its variables
+     * @return what is stored, in order
      */
-    Object separate(Task.Interpreted task, int index, Object value, Map<String, Tensor> given) {
+    @Nullable
+    Object[] take(Task.Interpreted task, Function<String, @Nullable Object> computed,
+            Supplier<Map<String, Tensor>> given) {
+        int[] writes = task.access().writes();
+        @Nullable
+        Object[] found = new Object[writes.length];
+        Map<String, Tensor> operands = null;
+        for (int i = 0; i < writes.length; i++) {
+            Object value = computed.apply(values.name(writes[i]));
+            if (value instanceof Tensor && operands == null) {
+                operands = given.get();
+            }
+            found[i] = value == null ? null : separate(task, i, value, operands == null ? Map.of() : operands);
+        }
+        for (int i = 0; i < writes.length; i++) {
+            Object value = found[i];
+            if (value != null) {
+                take(task, i, value);
+            }
+        }
+        return found;
+    }
+
+    /**
+     * Returns a result of an operation, in other memory than that of other variables which the operation was given: it
+     * may return another input unchanged, such as a gradient.
+     */
+    private Object separate(Task.Interpreted task, int index, Object value, Map<String, Tensor> given) {
         String name = values.name(task.access().writes()[index]);
         boolean changed = task.access().read(name) >= 0;
         return value instanceof Tensor tensor

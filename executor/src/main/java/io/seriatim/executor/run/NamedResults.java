@@ -3,6 +3,7 @@ package io.seriatim.executor.run;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.tensor.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /** The results of a block that is run with variables by name. */
 public final class NamedResults {
@@ -11,17 +12,19 @@ public final class NamedResults {
 
     /** Sets the results of a run, and tells which of them have memory that nothing else has. */
     public static void set(Frame frame, ValueNumbering accesses, BlockSession session) {
-        RestOfBlock.Results results = RestOfBlock.Results.shared(frame, accesses);
-        for (int i = 0; i < results.isOwn().length; i++) {
-            Object result = results.values()[i];
+        @Nullable
+        Object[] results = RestOfBlock.Results.share(frame, accesses);
+        for (int i = 0; i < results.length; i++) {
+            Object result = results[i];
             if (result != null) {
                 session.set(name(accesses, i), result);
             }
         }
         if (session.isFreed()) {
-            for (int i = 0; i < results.isOwn().length; i++) {
-                if (results.values()[i] instanceof Tensor tensor) {
-                    session.gave(name(accesses, i), tensor, results.isOwn()[i]);
+            boolean[] isOwn = RestOfBlock.Results.isOwn(frame, accesses, results);
+            for (int i = 0; i < results.length; i++) {
+                if (results[i] instanceof Tensor tensor) {
+                    session.gave(name(accesses, i), tensor, isOwn[i]);
                 }
             }
         }

@@ -29,15 +29,25 @@ public interface RestOfBlock {
     record Results(@Nullable Object[] values, boolean[] isOwn) {
         /** Returns the results of a frame, which go to the enclosing block. */
         public static Results shared(Frame frame, ValueNumbering accesses) {
-            int[] wanted = accesses.wanted().stream().mapToInt(value -> value).toArray();
             @Nullable
-            Object[] values = new Object[wanted.length];
-            Arrays.setAll(values, i -> frame.share(wanted[i]));
-            boolean[] isOwn = new boolean[wanted.length];
+            Object[] values = share(frame, accesses);
+            return new Results(values, isOwn(frame, accesses, values));
+        }
+
+        static @Nullable Object[] share(Frame frame, ValueNumbering accesses) {
+            @Nullable
+            Object[] values = new Object[accesses.wanted().size()];
+            Arrays.setAll(values, i -> frame.share(accesses.wanted().get(i)));
+            return values;
+        }
+
+        /** Returns by result that was shared, whether it has memory that nothing else has. */
+        static boolean[] isOwn(Frame frame, ValueNumbering accesses, @Nullable Object[] values) {
+            boolean[] isOwn = new boolean[values.length];
             for (int i = 0; i < isOwn.length; i++) {
-                isOwn[i] = frame.isOwn(wanted[i]) && !isOther(values, i);
+                isOwn[i] = frame.isOwn(accesses.wanted().get(i)) && !isOther(values, i);
             }
-            return new Results(values, isOwn);
+            return isOwn;
         }
 
         private static boolean isOther(@Nullable Object[] values, int index) {
