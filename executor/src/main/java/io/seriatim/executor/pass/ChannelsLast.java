@@ -38,6 +38,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -90,6 +91,7 @@ final class ChannelsLast {
         this.stages = ImageStage.of(tasks, values);
         this.copied = copied;
         this.isLast = new boolean[stages.isEmpty() ? 0 : stages.getLast().numbers()];
+        markImages();
     }
 
     private static void rewrite(TaskGraph graph, PassContext context) {
@@ -103,46 +105,57 @@ final class ChannelsLast {
         // Gradients read images channels first; trainings stay as they are.
         Set<Integer> copied = !NanPolicy.trains(context.program()) && images.isAnyLeftOut()
                 ? ImageCopies.insert(graph, images.stages, images.isLast, images::hasKernel)
-                : Set.of();
-        if (!copied.isEmpty()) {
+                : null;
+        if (copied != null) {
             images = new ChannelsLast(graph, context.kernels(), copied);
-            images.isAnyCandidate();
         }
         images.select();
         boolean anyPixels = images.stages.stream().anyMatch(images::movesPixels);
         images.turn();
-        if (anyPixels || !copied.isEmpty()) {
+        if (anyPixels || copied != null) {
             CopyElimination.bypass(graph, context);
         }
     }
 
-    /** Finds the values that are images, and returns whether there are any, with convolutions. */
-    private boolean isAnyCandidate() {
-        boolean any = false;
+    /** Adds all images to the set. */
+    private void markImages() {
         for (int value = 0; value < Math.min(values.size(), isLast.length); value++) {
             TensorSpec spec = values.spec(value);
             isLast[value] = values.isTemporary(value) && !graph.writers(value).isEmpty() && spec != null
                     && isImage(spec);
-            any |= isLast[value];
         }
         for (ImageStage placed : stages) {
             for (int i = 0; i < placed.task().temporaries().size(); i++) {
                 isLast[placed.first() + i] = isImage(placed.task().temporaries().get(i));
             }
         }
-        return any && stages.stream().anyMatch(placed -> Epilogue.isConvolution(placed.stage().computation()));
     }
 
-    /** Returns whether an image of a convolution keeps its layout because something else does not support the other. */
+    /** Returns whether any values are images, with convolutions. */
+    private boolean isAnyCandidate() {
+        return IntStream.range(0, Math.min(values.size(), isLast.length)).anyMatch(value -> isLast[value])
+                && convolutions().findAny().isPresent();
+    }
+
+    private Stream<ImageStage> convolutions() {
+        return stages.stream().filter(placed -> Epilogue.isConvolution(placed.stage().computation()));
+    }
+
+    /**
+     * Returns whether an image of a convolution keeps its layout because something else does not support the other. If
+     * none does, the set is settled.
+     */
     private boolean isAnyLeftOut() {
         boolean[] candidates = isLast.clone();
         settle();
-        boolean[] left = isLast.clone();
-        System.arraycopy(candidates, 0, isLast, 0, isLast.length);
-        return stages.stream().filter(placed -> Epilogue.isConvolution(placed.stage().computation()))
+        boolean any = convolutions()
                 .flatMap(placed -> Stream.of(placed.stage().inputs().getFirst(), placed.stage().outputs().getFirst())
-                        .mapToInt(placed::number).boxed())
-                .anyMatch(number -> number >= 0 && candidates[number] && !left[number]);
+                        .map(placed::number))
+                .anyMatch(number -> number >= 0 && candidates[number] && !isLast[number]);
+        if (any) {
+            System.arraycopy(candidates, 0, isLast, 0, isLast.length);
+        }
+        return any;
     }
 
     private void select() {
@@ -206,8 +219,7 @@ final class ChannelsLast {
         boolean together = true;
         for (int i = 0; i < args.size(); i++) {
             Arg arg = args.get(i);
-            together &= !roles.together().test(i) || isLast(placed, arg)
-                    || (arg != null && !ImageRoles.hasOrders(arg.spec().shape()));
+            together &= roles.allowsTogether(i, arg, isLast(placed, arg));
         }
         for (int i = 0; i < args.size(); i++) {
             Arg arg = args.get(i);
@@ -265,7 +277,7 @@ final class ChannelsLast {
                 use(placed, placed.args().getLast(), WRITES_PIXELS, group, uses);
             }
         }
-        stages.stream().filter(placed -> Epilogue.isConvolution(placed.stage().computation())).forEach(placed -> {
+        convolutions().forEach(placed -> {
             use(placed, placed.stage().inputs().getFirst(), READS, group, uses);
             boolean keepsOrder = isLast(placed, placed.stage().inputs().getFirst());
             use(placed, placed.stage().outputs().getFirst(), keepsOrder ? READS | WRITES : WRITES, group, uses);

@@ -83,9 +83,9 @@ final class ImageCopies {
      *            the values and temporaries that may be stored channels last
      * @param isSupported
      *            whether a stage has a kernel for images that are all channels last
-     * @return the values that copies read or write and that shall be stored channels last
+     * @return the values that copies read or write and that shall be stored channels last; null if there are no copies
      */
-    static Set<Integer> insert(TaskGraph graph, List<ImageStage> stages, boolean[] candidates,
+    static @Nullable Set<Integer> insert(TaskGraph graph, List<ImageStage> stages, boolean[] candidates,
             Predicate<ImageStage> isSupported) {
         ImageCopies copies = new ImageCopies(graph, stages, candidates);
         copies.describe(isSupported);
@@ -139,8 +139,7 @@ final class ImageCopies {
         boolean any = false;
         for (int i = 0; i < isDirect.length; i++) {
             Arg arg = args.get(i);
-            all &= !roles.together().test(i) || isLast(placed, arg)
-                    || (arg != null && !ImageRoles.hasOrders(arg.spec().shape()));
+            all &= roles.allowsTogether(i, arg, isLast(placed, arg));
             if (arg != null && placed.number(arg) >= 0) {
                 isDirect[i] = placed.isWhole(arg, values) || (roles.parts() && placed.part(arg, values) != null)
                         || (i == 0 && placed.readsPixels(values));
@@ -252,8 +251,8 @@ final class ImageCopies {
         }
     }
 
-    /** Inserts the copies, and returns the values channels last that they access. */
-    private Set<Integer> insert(boolean[] isLast) {
+    /** Inserts the copies, and returns the values channels last that they access; null if there are no copies. */
+    private @Nullable Set<Integer> insert(boolean[] isLast) {
         Set<Integer> last = new HashSet<>();
         Map<Integer, Integer> copies = new HashMap<>();
         List<Task> all = new ArrayList<>(tasks.size());
@@ -273,9 +272,10 @@ final class ImageCopies {
                     ? compute
                     : compute.with(compute.operations(), own, temporaries));
         }
-        if (changed) {
-            graph.replaceAll(all);
+        if (!changed) {
+            return null;
         }
+        graph.replaceAll(all);
         return last;
     }
 

@@ -88,6 +88,11 @@ record ImageRoles(IntPredicate together, IntPredicate alone, boolean elementwise
                 || IntStream.range(CHANNELS + 1, images.rank()).allMatch(i -> reduced[i] || images.dim(i) == 1);
     }
 
+    /** Returns whether the images of a stage may be channels last together as far as one argument is concerned. */
+    boolean allowsTogether(int argument, @Nullable Arg arg, boolean isLast) {
+        return !together.test(argument) || isLast || (arg != null && !hasOrders(arg.spec().shape()));
+    }
+
     /** Returns whether the position of the channel dimension matters. */
     static boolean hasOrders(Shape shape) {
         return shape.rank() >= 3 && shape.dim(CHANNELS) > 1 && shape.slice(2, shape.rank()).size() > 1;
