@@ -15,10 +15,8 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.lower.Cuts;
 import io.seriatim.executor.lower.FoldedResults;
-import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
 import io.seriatim.executor.run.HeldWorkspace;
-import io.seriatim.executor.run.NamedResults;
 import io.seriatim.executor.run.NestedBlock;
 import io.seriatim.executor.run.Recording;
 import io.seriatim.executor.run.RestOfBlock;
@@ -30,8 +28,6 @@ import io.seriatim.executor.run.Workspace;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
-import io.seriatim.graph.interpret.BlockSession;
-import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernel;
@@ -45,7 +41,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -371,19 +366,6 @@ final class BlockPlan implements NestedBlock {
             throw e;
         }
         frame.drain();
-    }
-
-    /** Runs the block of an operation with the variables of the enclosing block. */
-    void run(BlockSession session, Bindings root, Cancellation cancellation, @Nullable Recording recording,
-            @Nullable Function<Block, NestedBlock> nested) {
-        @Nullable
-        Object[] externals = new Object[accesses.externals().length];
-        for (int i = 0; i < externals.length; i++) {
-            externals[i] = session.find(accesses.values().get(accesses.externals()[i]).name());
-        }
-        run(new RunContext(externals, new SessionBindings(session, root, nested == null), () -> session, cancellation,
-                recording, ReadInstruction::next, nested, session.iteration()),
-                frame -> NamedResults.set(frame, accesses, session));
     }
 
     /** Returns the plan for the types and shapes of the external values; compiles it if there is none. */

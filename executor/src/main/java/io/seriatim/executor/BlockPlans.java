@@ -1,8 +1,17 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.lower.InnerBlocks;
+import io.seriatim.executor.run.Cancellation;
+import io.seriatim.executor.run.Frame;
+import io.seriatim.executor.run.NamedResults;
+import io.seriatim.executor.run.NestedBlock;
+import io.seriatim.executor.run.Recording;
+import io.seriatim.executor.run.RunContext;
+import io.seriatim.graph.interpret.BlockExecution;
+import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.Program;
 import java.util.LinkedHashSet;
@@ -10,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +85,47 @@ final class BlockPlans {
             innerBlocks = known;
         }
         return known;
+    }
+
+    /** Returns how a run executes the blocks of operations that have variables by name. */
+    BlockExecution execution(Bindings root, boolean sharesMemory, Cancellation cancellation,
+            @Nullable Recording recording) {
+        return new NamedBlocks(this, root, sharesMemory, cancellation, recording);
+    }
+
+    /** Runs blocks with the variables of the enclosing blocks. */
+    private record NamedBlocks(BlockPlans plans, Bindings root, boolean sharesMemory, Cancellation cancellation,
+            @Nullable Recording recording) implements BlockExecution {
+        @Override
+        public void run(BlockSession session) {
+            BlockPlan plan = plans.inner(session.block());
+            run(session, plan.accesses(), plan::run);
+        }
+
+        @Override
+        public Steps begin(Block block) {
+            BlockPlan plan = plans.inner(block);
+            NestedBlock.Iterations iterations = plan.begin(true);
+            return new Steps() {
+                @Override
+                public void run(BlockSession step) {
+                    NamedBlocks.this.run(step, plan.accesses(), iterations::run);
+                }
+
+                @Override
+                public void close() {
+                    iterations.close();
+                }
+            };
+        }
+
+        private void run(BlockSession session, ValueNumbering accesses, BiConsumer<RunContext, Consumer<Frame>> plan) {
+            cancellation.begin(session.block());
+            plan.accept(new RunContext(NamedResults.externals(accesses, session),
+                    new SessionBindings(session, root, sharesMemory), () -> session, cancellation, recording,
+                    ReadInstruction::next, sharesMemory ? null : plans::inner, session.iteration()),
+                    frame -> NamedResults.set(frame, accesses, session));
+        }
     }
 
     private static <K> BlockPlan first(Map<K, BlockPlan> plans, K key, BlockPlan made) {

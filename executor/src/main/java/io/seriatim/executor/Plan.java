@@ -14,7 +14,6 @@ import io.seriatim.executor.run.Recording;
 import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunRecorder;
-import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.graph.lod.LodProgram;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -418,7 +417,7 @@ public final class Plan {
         RunContext context = new RunContext(externals, root.bindings(),
                 new RunContext.Lazy(executor.interpreter(),
                         program.global(), fed, executor.nextRun(),
-                        session -> inner(session, cancellation, recording, root)),
+                        blocks.execution(root.bindings(), sharesMemory, cancellation, recording)),
                 cancellation,
                 recording, ReadInstruction::next, sharesMemory ? null : blocks::inner);
         plan.run(context, frame -> {
@@ -511,12 +510,6 @@ public final class Plan {
                 return;
             }
         }
-    }
-
-    private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording, Scope root) {
-        cancellation.begin(session.block());
-        blocks.inner(session.block()).run(session, root.bindings(), cancellation, recording,
-                makesAliases || root.sharesMemory() ? null : blocks::inner);
     }
 
     /** Returns the plan compiled for some values, for viewing. */

@@ -5,9 +5,20 @@ import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.tensor.Tensor;
 import org.jspecify.annotations.Nullable;
 
-/** The results of a block that is run with variables by name. */
+/** The external values and results of a block that is run with variables by name. */
 public final class NamedResults {
     private NamedResults() {
+    }
+
+    /** Returns the external values of a run. */
+    public static @Nullable Object[] externals(ValueNumbering accesses, BlockSession session) {
+        int[] given = accesses.externals();
+        @Nullable
+        Object[] externals = new Object[given.length];
+        for (int i = 0; i < given.length; i++) {
+            externals[i] = session.find(accesses.values().get(given[i]).name());
+        }
+        return externals;
     }
 
     /** Sets the results of a run, and tells which of them have memory that nothing else has. */

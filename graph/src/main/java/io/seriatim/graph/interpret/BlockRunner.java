@@ -40,6 +40,39 @@ final class BlockRunner {
         }
     }
 
+    /** Begins the runs of a block in one execution of a loop. */
+    Steps begin(Block block) {
+        BlockExecution execution = state.blocks();
+        return new Steps(block, execution == null || block.index() == 0 ? null : execution.begin(block));
+    }
+
+    /** The runs of a block in one execution of a loop. */
+    final class Steps implements AutoCloseable {
+        private final Block block;
+        private final BlockExecution.@Nullable Steps executed;
+
+        private Steps(Block block, BlockExecution.@Nullable Steps executed) {
+            this.block = block;
+            this.executed = executed;
+        }
+
+        void run(Environment environment) {
+            if (executed == null) {
+                BlockRunner.this.run(block, environment);
+            } else {
+                environment.enter(block);
+                executed.run(new BlockSession(block, environment, BlockRunner.this));
+            }
+        }
+
+        @Override
+        public void close() {
+            if (executed != null) {
+                executed.close();
+            }
+        }
+    }
+
     /** Returns whether blocks are run in another way, which tells which results have memory of their own. */
     boolean isExecuted() {
         return state.blocks() != null;

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,8 @@ final class ControlInstructions {
     private @Nullable Map<String, List<OpDesc>> readers;
     /** The loops that have run. */
     private final IdentityHashMap<OpDesc, Loop> loops = new IdentityHashMap<>();
+    /** The gradients that have run. */
+    private final IdentityHashMap<OpDesc, Gradient> gradients = new IdentityHashMap<>();
     /** What {@link #exposed} has returned; empty for null. */
     private final IdentityHashMap<OpDesc, Optional<Set<String>>> exposed = new IdentityHashMap<>();
 
@@ -57,6 +60,17 @@ final class ControlInstructions {
      */
     private record Loop(Block block, String condition, boolean keeps, List<String> variables, List<String> inPlace,
             @Nullable Set<String> exposed) {
+    }
+
+    /**
+     * What is the same in all runs of the gradient of a branch or loop.
+     *
+     * @param written
+     *            the variables that its block writes
+     * @param gradients
+     *            those of them that have names of gradients
+     */
+    private record Gradient(Block block, Set<String> written, Set<String> gradients) {
     }
 
     ControlInstructions(Program program, BlockRunner blocks) {
@@ -154,7 +168,12 @@ final class ControlInstructions {
                 environment);
         Environment inner = taken.isEmpty() ? null : taken.getFirst().environment();
         if (inner != null) {
-            runGradient(block(program, op), inner, incoming, wanted(inputs, gradients), Map.of());
+            Gradient gradient = gradient(op);
+            List<String> outgoing = wanted(inputs, gradients);
+            try (BlockRunner.Steps runs = blocks.begin(gradient.block())) {
+                runGradient(runs, inner, claimed(gradient, incoming.keySet(), outgoing, Set.of()), incoming, outgoing,
+                        Map.of());
+            }
         }
         for (int i = 0; i < gradients.size(); i++) {
             if (!gradients.get(i).equals(GradientRule.EMPTY)) {
@@ -174,17 +193,36 @@ final class ControlInstructions {
      * Runs the block of a gradient in the environment in which its forward block has run, with the incoming gradients.
      * The results of some names stay there.
      */
-    private void runGradient(Block block, Environment inner, Map<String, Object> incoming, Collection<String> outgoing,
-            Map<String, Object> after) {
-        inner.claim(incoming.keySet());
-        inner.claim(outgoing);
-        // Other results of the block may have the names of gradients outside.
-        inner.claim(written(block).stream().filter(name -> name.contains(GradientRule.SUFFIX)).toList());
-        inner.claim(after.keySet());
+    private static void runGradient(BlockRunner.Steps runs, Environment inner, Set<String> claimed,
+            Map<String, Object> incoming, Collection<String> outgoing, Map<String, Object> after) {
+        inner.claim(claimed);
         outgoing.forEach(inner::removeHere);
         incoming.forEach(inner::setHere);
         after.forEach((name, value) -> inner.setHere(name, VariableValues.copy(value)));
-        blocks.run(block, inner);
+        runs.run(inner);
+    }
+
+    /** Returns the variables that live in the environment of a step when its gradient runs. */
+    private static Set<String> claimed(Gradient gradient, Set<String> incoming, Collection<String> outgoing,
+            Set<String> after) {
+        // Other results of the block may have the names of gradients outside.
+        Set<String> claimed = new HashSet<>(gradient.gradients());
+        claimed.addAll(incoming);
+        claimed.addAll(outgoing);
+        claimed.addAll(after);
+        return claimed;
+    }
+
+    private synchronized Gradient gradient(OpDesc op) {
+        Gradient known = gradients.get(op);
+        if (known == null) {
+            Block block = block(program, op);
+            Set<String> written = written(block);
+            known = new Gradient(block, written,
+                    written.stream().filter(name -> name.contains(GradientRule.SUFFIX)).collect(Collectors.toSet()));
+            gradients.put(op, known);
+        }
+        return known;
     }
 
     private static List<String> wanted(List<String> inputs, List<String> gradients) {
@@ -235,6 +273,12 @@ final class ControlInstructions {
         Loop loop = loop(op);
         Environment.Steps steps = new Environment.Steps();
         op.output("StepScopes").forEach(name -> environment.set(name, steps));
+        try (BlockRunner.Steps runs = blocks.begin(loop.block())) {
+            loop(loop, environment, steps, runs);
+        }
+    }
+
+    private static void loop(Loop loop, Environment environment, Environment.Steps steps, BlockRunner.Steps runs) {
         for (long i = 0; truth(loop.condition(), environment); i++) {
             Environment inner = new Environment(environment);
             if (!loop.keeps()) {
@@ -242,7 +286,7 @@ final class ControlInstructions {
             }
             inner.memory(StepMemory.of(loop.exposed()));
             Map<String, Object> before = tensors(loop.variables(), environment);
-            blocks.run(loop.block(), inner);
+            runs.run(inner);
             before.forEach((name, value) -> {
                 inner.setHere(name, value);
                 if (value instanceof Tensor copy) {
@@ -299,19 +343,21 @@ final class ControlInstructions {
     }
 
     void loopGradient(OpDesc op, Environment environment) {
-        try (GradientSums sums = new GradientSums()) {
-            loopGradient(op, environment, sums);
+        Gradient gradient = gradient(op);
+        try (GradientSums sums = new GradientSums(); BlockRunner.Steps runs = blocks.begin(gradient.block())) {
+            loopGradient(op, gradient, environment, sums, runs);
         }
     }
 
-    private void loopGradient(OpDesc op, Environment environment, GradientSums sums) {
-        Block block = block(program, op);
-        Set<String> written = written(block);
+    private static void loopGradient(OpDesc op, Gradient gradient, Environment environment, GradientSums sums,
+            BlockRunner.Steps runs) {
+        Set<String> written = gradient.written();
         List<String> inputs = op.input("X");
         List<String> gradients = op.output("X@GRAD");
         Map<String, Object> carried = incoming(op, carriedNames(op), environment);
         List<String> summed = wanted(inputs, gradients).stream().filter(name -> !carried.containsKey(name)).toList();
         Map<String, Object> countedBack = new HashMap<>();
+        Set<String> claimed = claimed(gradient, carried.keySet(), summed, Set.of());
         List<Tensor> used = List.of();
         for (Environment.Step step : steps(op, "StepScopes", environment).steps().reversed()) {
             Environment inner = step.environment();
@@ -320,9 +366,15 @@ final class ControlInstructions {
                 memory.requireOpen();
             }
             // A counter that the block counts back must begin as the step has left it.
-            Map<String, Object> after = new HashMap<>(step.after());
-            after.keySet().retainAll(written);
-            runGradient(block, inner, carried, summed, after);
+            Map<String, Object> after = step.after();
+            if (!after.isEmpty()) {
+                after = new HashMap<>(after);
+                after.keySet().retainAll(written);
+                if (!claimed.containsAll(after.keySet())) {
+                    claimed = claimed(gradient, carried.keySet(), summed, after.keySet());
+                }
+            }
+            runGradient(runs, inner, claimed, carried, summed, after);
             after.keySet().forEach(name -> countedBack.put(name, Objects.requireNonNull(inner.here(name))));
             summed.forEach(name -> sums.add(name, inner.here(name)));
             carried.replaceAll((name, value) -> carriedOn(op, name, value, written, inner));

@@ -136,8 +136,17 @@ final class Environment {
         }
     }
 
-    /** From now on variables of some names live here, whichever block declares them. */
+    /**
+     * From now on variables of some names live here, whichever block declares them.
+     *
+     * @param names
+     *            if it is a set, it must not change
+     */
     void claim(Collection<String> names) {
+        if (names instanceof Set<String> set && set.containsAll(claimed)) {
+            claimed = set;
+            return;
+        }
         Set<String> all = new HashSet<>(claimed);
         all.addAll(names);
         claimed = all;

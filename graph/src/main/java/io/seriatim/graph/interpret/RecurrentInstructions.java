@@ -8,6 +8,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -56,6 +57,13 @@ final class RecurrentInstructions {
                     Math.toIntExact(lengths[0]), attrs.getBool("reverse"));
         }
 
+        /** Returns a new set of the variables that live in the environment of a step. */
+        Set<String> claimed() {
+            Set<String> claimed = new HashSet<>();
+            List.of(sequences, before, after, outputs).forEach(claimed::addAll);
+            return claimed;
+        }
+
         int part(int step) {
             return reverse ? length - 1 - step : step;
         }
@@ -69,9 +77,20 @@ final class RecurrentInstructions {
         Map<String, Tensor[]> outputs = new HashMap<>();
         shape.outputs().forEach(name -> outputs.put(name, new Tensor[shape.length()]));
         List<Object> states = new ArrayList<>(op.input("initial_states").stream().map(environment::get).toList());
+        try (BlockRunner.Steps runs = blocks.begin(ControlInstructions.block(program, op))) {
+            forward(shape, environment, exposed, states, outputs, keeps ? steps : null, runs);
+        }
+        outputs.forEach((name, parts) -> environment.set(name, VariableValues.stacked(0, Arrays.asList(parts))));
+        op.output("step_scopes").forEach(name -> environment.set(name, steps));
+    }
+
+    private static void forward(Shape shape, Environment environment, @Nullable Set<String> exposed,
+            List<Object> states, Map<String, Tensor[]> outputs, Environment.@Nullable Steps kept,
+            BlockRunner.Steps runs) {
+        Set<String> claimed = shape.claimed();
         for (int step = 0; step < shape.length(); step++) {
             Environment inner = new Environment(environment);
-            List.of(shape.sequences(), shape.before(), shape.after(), shape.outputs()).forEach(inner::claim);
+            inner.claim(claimed);
             inner.memory(StepMemory.of(exposed));
             int part = shape.part(step);
             shape.sequences().forEach(
@@ -80,16 +99,14 @@ final class RecurrentInstructions {
                 // The block may change it in place, but not the initial state or an output of the step before.
                 setNew(inner, shape.before().get(i), VariableValues.copy(states.get(i)));
             }
-            blocks.run(ControlInstructions.block(program, op), inner);
+            runs.run(inner);
             states.clear();
             shape.after().forEach(name -> states.add(inner.get(name)));
             outputs.forEach((name, parts) -> parts[part] = inner.tensor(name));
-            if (keeps) {
-                steps.add(inner, Map.of());
+            if (kept != null) {
+                kept.add(inner, Map.of());
             }
         }
-        outputs.forEach((name, parts) -> environment.set(name, VariableValues.stacked(0, Arrays.asList(parts))));
-        op.output("step_scopes").forEach(name -> environment.set(name, steps));
     }
 
     /** Sets a variable to a value that was just made. */
@@ -101,12 +118,13 @@ final class RecurrentInstructions {
     }
 
     void gradient(OpDesc op, Environment environment) {
-        try (GradientSums sums = new GradientSums()) {
-            gradient(op, environment, sums);
+        try (GradientSums sums = new GradientSums();
+                BlockRunner.Steps runs = blocks.begin(ControlInstructions.block(program, op))) {
+            gradient(op, environment, sums, runs);
         }
     }
 
-    private void gradient(OpDesc op, Environment environment, GradientSums sums) {
+    private static void gradient(OpDesc op, Environment environment, GradientSums sums, BlockRunner.Steps runs) {
         Shape shape = Shape.of(op, environment);
         if (!(environment.find(op.input("step_scopes").getFirst()) instanceof Environment.Steps kept)
                 || kept.steps().size() != shape.length()) {
@@ -118,6 +136,9 @@ final class RecurrentInstructions {
         List<String> wanted = wanted(op, shape);
         List<Tensor> used = List.of();
         List<Tensor> last = new ArrayList<>();
+        Set<String> gradients = gradients(op, shape);
+        Set<String> claimed = shape.claimed();
+        claimed.addAll(gradients);
         for (int step = shape.length() - 1; step >= 0; step--) {
             Environment inner = kept.steps().get(step).environment();
             StepMemory memory = inner.memory();
@@ -125,8 +146,10 @@ final class RecurrentInstructions {
                 memory.requireOpen();
             }
             int part = shape.part(step);
+            inner.claim(claimed);
+            gradients.forEach(inner::removeHere);
             enter(op, shape, environment, inner, part, states);
-            blocks.run(ControlInstructions.block(program, op), inner);
+            runs.run(inner);
             wanted.forEach(name -> parts.computeIfAbsent(name,
                     _ -> new Tensor[shape.length()])[part] = (Tensor) found(inner, name));
             op.input("parameters").forEach(name -> sums.add(name, inner.here(GradientRule.gradient(name))));
@@ -164,18 +187,22 @@ final class RecurrentInstructions {
         return wanted;
     }
 
+    /** Returns the gradients that live in the environment of a step. */
+    private static Set<String> gradients(OpDesc op, Shape shape) {
+        Set<String> gradients = new HashSet<>();
+        for (List<String> names : List.of(shape.sequences(), shape.before(), shape.after(), shape.outputs(),
+                op.input("parameters"))) {
+            names.forEach(name -> gradients.add(GradientRule.gradient(name)));
+        }
+        return gradients;
+    }
+
     /**
      * The gradients that come into a step: those of its part of the outputs, and those of the states from the next
      * step.
      */
     private static void enter(OpDesc op, Shape shape, Environment environment, Environment inner, int part,
             Map<String, Object> states) {
-        for (List<String> names : List.of(shape.sequences(), shape.before(), shape.after(), shape.outputs(),
-                op.input("parameters"))) {
-            List<String> gradients = names.stream().map(GradientRule::gradient).toList();
-            inner.claim(gradients);
-            gradients.forEach(inner::removeHere);
-        }
         for (String name : shape.after()) {
             Object value = states.get(name);
             inner.setHere(GradientRule.gradient(name),
