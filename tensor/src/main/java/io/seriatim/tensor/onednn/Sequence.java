@@ -43,6 +43,8 @@ final class Sequence {
     private final @Nullable PrimitiveDescriptor[] descriptors;
     /** The addresses of the primitives, as a run passes them to the library; 0 for actions. */
     private volatile long @Nullable [] primitives;
+    /** The steps that signals must not interrupt; written before the primitives are published. */
+    private final boolean[] movesStack;
     private final @Nullable Action[] actions;
     private final Operand[][] operands;
     private final Operand[] all;
@@ -69,6 +71,7 @@ final class Sequence {
         this.repetition = repetition;
         this.scratchBytes = scratchBytes;
         descriptors = steps.stream().map(Step::descriptor).toArray(PrimitiveDescriptor[]::new);
+        movesStack = new boolean[steps.size()];
         actions = steps.stream().map(Step::action).toArray(Action[]::new);
         operands = steps.stream().map(step -> step.operands().toArray(Operand[]::new)).toArray(Operand[][]::new);
         all = steps.stream().flatMap(step -> step.operands().stream()).toArray(Operand[]::new);
@@ -137,6 +140,7 @@ final class Sequence {
         for (int i = 0; i < made.length; i++) {
             PrimitiveDescriptor descriptor = descriptors[i];
             if (descriptor != null) {
+                movesStack[i] = dnnl.movesStack(descriptor);
                 Primitive primitive = dnnl.primitive(descriptor);
                 handles.onEnd(() -> dnnl.destroy(primitive));
                 made[i] = primitive.address();
@@ -273,7 +277,12 @@ final class Sequence {
                 if (each) {
                     dnnl.setThreads(threads);
                 }
-                dnnl.execute(made[i], operands[i].length, frame.arguments.address() + lists[i]);
+                long arguments = frame.arguments.address() + lists[i];
+                if (movesStack[i]) {
+                    dnnl.executeUnsignalled(made[i], operands[i].length, arguments);
+                } else {
+                    dnnl.execute(made[i], operands[i].length, arguments);
+                }
             } else {
                 action.run(context.scratch(scratchBytes).segment(), context);
             }

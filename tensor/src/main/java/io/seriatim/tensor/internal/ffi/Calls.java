@@ -33,6 +33,8 @@ final class Calls {
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG);
     static final FunctionDescriptor INSTANT_SIGNATURE = FunctionDescriptor.of(ValueLayout.JAVA_INT,
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+    static final FunctionDescriptor MASK_SIGNATURE = FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
     static final FunctionDescriptor PRODUCT_SIGNATURE = FunctionDescriptor.of(ValueLayout.JAVA_INT,
             ValueLayout.JAVA_BYTE, ValueLayout.JAVA_BYTE, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_FLOAT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG,
@@ -50,6 +52,14 @@ final class Calls {
         static final MethodHandle CALL = LINKER.downcallHandle(PRODUCT_SIGNATURE, Linker.Option.critical(true));
 
         private Product() {
+        }
+    }
+
+    /** The change of the calling thread's signal mask. */
+    private static final class Mask {
+        static final MethodHandle CALL = LINKER.downcallHandle(MASK_SIGNATURE, Linker.Option.critical(false));
+
+        private Mask() {
         }
     }
 
@@ -80,6 +90,15 @@ final class Calls {
     static int instant(MemorySegment function, long first, long second) {
         try {
             return (int) INSTANT.invokeExact(function, first, second);
+        } catch (Throwable e) {
+            throw thrown(e);
+        }
+    }
+
+    /** Calls {@code pthread_sigmask} with the addresses of two sets of signals, or 0. */
+    static int mask(MemorySegment function, int how, long set, long before) {
+        try {
+            return (int) Mask.CALL.invokeExact(function, how, set, before);
         } catch (Throwable e) {
             throw thrown(e);
         }

@@ -16,6 +16,11 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("restricted")
 public final class Dnnl {
+    /** In the names of implementations that move the stack. */
+    private static final String PLAIN_PRODUCTS = "gemm:jit";
+    /** Products of more columns of x may take their workspace from the heap; the limit with AVX-512 is 84. */
+    private static final long MOST_ON_STACK = 80;
+
     /** The library, or the reason why there is none. */
     private record Loaded(@Nullable Dnnl dnnl, @Nullable Path folder, @Nullable String problem) {
     }
@@ -35,6 +40,8 @@ public final class Dnnl {
     private final NativeEngine engine;
     private final NativeStream stream;
     private final PrimitiveDescriptors primitives;
+    /** Null where no signal needs to be deferred. */
+    private final @Nullable SignalMask signals;
 
     /** The {@code dnnl_engine_t} of the processor, which lives as long as the process. */
     record NativeEngine(long address) implements Handle {
@@ -53,6 +60,7 @@ public final class Dnnl {
         engine = new NativeEngine(calls.create("dnnl_engine_create", DnnlConstants.ENGINE_CPU, 0L));
         stream = new NativeStream(calls.create("dnnl_stream_create", engine, DnnlConstants.STREAM_DEFAULT));
         primitives = new PrimitiveDescriptors(calls, engine);
+        signals = SignalMask.of(NativePlatform.current());
         // By itself it keeps 1,024 primitives that were released. Kernels are kept by PreparedKernels, which counts
         // bytes.
         calls.call("dnnl_set_primitive_cache_capacity", 0);
@@ -177,6 +185,40 @@ public final class Dnnl {
     }
 
     /**
+     * Runs a primitive for which {@link #movesStack} is true.
+     *
+     * @param primitive
+     *            as in {@link #execute}
+     * @param count
+     *            as in {@link #execute}
+     * @param arguments
+     *            as in {@link #execute}
+     * @throws DnnlException
+     *             if the primitive fails
+     */
+    public void executeUnsignalled(long primitive, int count, long arguments) {
+        if (signals == null) {
+            execute(primitive, count, arguments);
+            return;
+        }
+        int status = signals.within(() -> Calls.execute(execute, primitive, stream.address(), count, arguments));
+        if (status != 0) {
+            throw calls.failure("dnnl_primitive_execute", DnnlStatus.of(status), count + " arguments");
+        }
+    }
+
+    /**
+     * Returns whether an implementation may use memory of the heap as its stack, so that signals must wait.
+     *
+     * @param primitive
+     *            a primitive descriptor
+     * @return true for those that are built on the library's plain products of matrices
+     */
+    public boolean movesStack(PrimitiveDescriptor primitive) {
+        return signals != null && implementation(primitive).contains(PLAIN_PRODUCTS);
+    }
+
+    /**
      * Points a memory object to other data. For the hot path, pointers are plain longs.
      *
      * @param memory
@@ -216,7 +258,9 @@ public final class Dnnl {
      */
     public void addProduct(long rows, long columns, long inner, MemorySegment x, long y, MemorySegment sums,
             long stride) {
-        int status = Calls.addProduct(sgemm, rows, columns, inner, x, y, sums, stride);
+        int status = signals == null || inner <= MOST_ON_STACK
+                ? Calls.addProduct(sgemm, rows, columns, inner, x, y, sums, stride)
+                : signals.within(() -> Calls.addProduct(sgemm, rows, columns, inner, x, y, sums, stride));
         if (status != 0) {
             throw calls.failure("dnnl_sgemm", DnnlStatus.of(status), rows, columns, inner);
         }

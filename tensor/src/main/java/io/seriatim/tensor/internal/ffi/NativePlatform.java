@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  *            the one that holds the OpenMP functions, or null if the system's does
  */
 public record NativePlatform(String classifier, List<String> libraries, @Nullable String openMp) {
+    static final String LINUX_X86_64 = "linux-x86_64";
+
     /**
      * The one of this process.
      *
@@ -29,7 +31,7 @@ public record NativePlatform(String classifier, List<String> libraries, @Nullabl
         boolean arm = arch.equals("aarch64");
         boolean intel = arch.equals("amd64") || arch.equals("x86_64");
         if (system.startsWith("linux") && (arm || intel)) {
-            return new NativePlatform(arm ? "linux-arm64" : "linux-x86_64", List.of("libgomp.so.1", "libdnnl.so.3"),
+            return new NativePlatform(arm ? "linux-arm64" : LINUX_X86_64, List.of("libgomp.so.1", "libdnnl.so.3"),
                     "libgomp.so.1");
         }
         if (system.startsWith("mac") && arm) {

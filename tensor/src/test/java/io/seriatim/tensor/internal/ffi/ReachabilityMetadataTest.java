@@ -36,6 +36,7 @@ class ReachabilityMetadataTest {
                 .map(match -> match.group()).toList();
         assertEquals(List.of(json(Calls.EXECUTE_SIGNATURE, ""),
                 json(Calls.INSTANT_SIGNATURE, ", \"options\": {\"critical\": {\"allowHeapAccess\": false}}"),
+                json(Calls.MASK_SIGNATURE, ", \"options\": {\"critical\": {\"allowHeapAccess\": false}}"),
                 json(Calls.PRODUCT_SIGNATURE, ", \"options\": {\"critical\": {\"allowHeapAccess\": true}}"),
                 json(Calls.sharedSignature(), "")), listed);
         assertTrue(text.contains("{\"glob\": \"org/bytedeco/dnnl/**\"}"), text);
