@@ -9,7 +9,10 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Rarer operations beyond the golden data: sums of products in Einstein's notation, and arguments that are refused. */
 class RarerOperationsTest {
@@ -131,6 +134,37 @@ class RarerOperationsTest {
         refused(OpDesc.of("trunc").in("X", "a").out("Out", "y").build(),
                 Map.of("a", Tensor.of(DType.BOOL, new long[]{1}, 1)),
                 "bool: cast it");
+    }
+
+    /** Volumes take the general form, of which images between four elements are a faster one. */
+    @ParameterizedTest
+    @CsvSource({"zeros, true", "zeros, false", "border, true", "border, false", "reflection, true",
+            "reflection, false"})
+    void imagesAreSampledAsVolumesOfOneLayer(String padding, boolean corners) {
+        float[] images = new float[2 * 3 * 4 * 5];
+        Random random = new Random(5);
+        for (int i = 0; i < images.length; i++) {
+            images[i] = i % 41 == 7 ? Float.POSITIVE_INFINITY : i % 53 == 9 ? Float.NaN : (float) random.nextGaussian();
+        }
+        float[] numbers = {0, 1, -1, -0f, 0.999f, -1.2f, 3.7f, -40, Float.NaN, Float.POSITIVE_INFINITY,
+                Float.NEGATIVE_INFINITY, 1e30f, Float.MIN_VALUE};
+        int places = numbers.length * numbers.length;
+        float[] flat = new float[2 * places * 2];
+        float[] deep = new float[2 * places * 3];
+        for (int p = 0; p < 2 * places; p++) {
+            boolean drawn = p >= places;
+            flat[2 * p] = drawn ? (float) random.nextGaussian() : numbers[p % numbers.length];
+            flat[2 * p + 1] = drawn ? (float) random.nextGaussian() : numbers[p / numbers.length % numbers.length];
+            System.arraycopy(flat, 2 * p, deep, 3 * p, 2);
+        }
+        OpDesc sampler = OpDesc.of("grid_sampler").in("X", "x").in("Grid", "grid").out("Output", "y")
+                .attr("padding_mode", padding).attr("align_corners", corners).build();
+        Tensor volumes = SmallProgram.run(sampler, Map.of("x", Tensor.of(images, 2, 3, 1, 4, 5), "grid",
+                Tensor.of(deep, 2, 1, places, 1, 3)), "y");
+        Tensor sampled = SmallProgram.run(sampler, Map.of("x", Tensor.of(images, 2, 3, 4, 5), "grid",
+                Tensor.of(flat, 2, places, 1, 2)), "y");
+        assertEquals(Shape.of(2, 3, places, 1), sampled.shape());
+        assertArrayEquals(volumes.toFloatArray(), sampled.toFloatArray());
     }
 
     @Test

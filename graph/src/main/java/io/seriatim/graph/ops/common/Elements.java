@@ -1,11 +1,16 @@
 package io.seriatim.graph.ops.common;
 
+import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 
 /** Writes what a host function has computed to a row-major tensor, converted to its type. */
 public final class Elements {
     private Elements() {
+    }
+
+    public static void write(float[] values, Tensor to) {
+        Floats.store(to.memory(), to.dtype(), to.offset(), 1, values, 0, values.length);
     }
 
     public static void write(double[] values, Tensor to) {

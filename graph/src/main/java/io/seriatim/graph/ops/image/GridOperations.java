@@ -87,67 +87,9 @@ public final class GridOperations {
         inference.set("Output", inference.dtype("X"), out);
     }
 
-    /** A spatial axis of the images. */
-    private record Axis(int length, boolean corners, String padding, boolean single) {
-        /** Where the first element lies, or its edge. */
-        private double first() {
-            return corners ? 0 : -0.5;
-        }
-
-        private double span() {
-            return corners ? length - 1 : length;
-        }
-
-        /**
-         * Where a place lies on the axis without ends; in float32 each step is rounded, since it decides which element
-         * is the nearest.
-         */
-        private double endless(double place) {
-            return rounded(rounded(rounded(place + 1) * (span() / 2)) + first());
-        }
-
-        private double rounded(double number) {
-            return single ? (float) number : number;
-        }
-
-        private double reflected(double at) {
-            double extra = span() == 0 ? 0 : Math.abs(at - first()) % (2 * span());
-            return Math.min(extra, 2 * span() - extra) + first();
-        }
-
-        private double inside(double at) {
-            return Math.clamp(at, 0, length - 1);
-        }
-
-        /** Which element lies at a place of the grid, with fractions. */
-        double source(double place) {
-            double at = endless(place);
-            return switch (padding) {
-                case "border" -> inside(at);
-                case "reflection" -> inside(reflected(at));
-                default -> at;
-            };
-        }
-
-        /** How {@link #source} changes with the place. */
-        double slope(double place) {
-            double at = endless(place);
-            double slope = span() / 2;
-            return switch (padding) {
-                case "border" -> inside(at) == at ? slope : 0;
-                case "reflection" -> {
-                    double extra = span() == 0 ? 0 : Math.abs(at - first()) % (2 * span());
-                    boolean turned = (at < first()) != (extra > 2 * span() - extra);
-                    yield inside(reflected(at)) != reflected(at) ? 0 : turned ? -slope : slope;
-                }
-                default -> slope;
-            };
-        }
-    }
-
     /** The elements that a place of the grid is made of: one, or the corners of the cell around it. */
     private static final class Cell {
-        private final Axis[] axes;
+        private final GridAxis[] axes;
         private final boolean nearest;
         private final boolean even;
         private final double[] sources;
@@ -159,12 +101,7 @@ public final class GridOperations {
             nearest = attrs.getText("mode").equals("nearest");
             // In the middle between two elements, PaddlePaddle 2 takes the outer, PaddlePaddle 3 and ONNX the even one.
             even = attrs.getBool("half_to_even");
-            axes = new Axis[x.shape().rank() - 2];
-            for (int i = 0; i < axes.length; i++) {
-                axes[i] = new Axis(Math.toIntExact(x.shape().dim(2 + i)), attrs.getBool("align_corners"),
-                        attrs.getText("padding_mode"),
-                        x.dtype() != DType.FLOAT64);
-            }
+            axes = GridAxis.of(attrs, x);
             sources = new double[axes.length];
             slopes = new double[axes.length];
             corners = nearest ? 1 : 1 << axes.length;
@@ -185,7 +122,7 @@ public final class GridOperations {
         }
 
         /** PaddlePaddle 2 finds no element of a volume for a place behind the ends, where the nearest is the last. */
-        private boolean outside(Axis axis, double source) {
+        private boolean outside(GridAxis axis, double source) {
             return !even && axes.length == 3 && (source < 0 || source > axis.length() - 1);
         }
 
@@ -250,6 +187,15 @@ public final class GridOperations {
         Operand grid = l.in("Grid");
         Sizes sizes = Sizes.of(x.shape(), grid.shape());
         Operand y = l.temporary(l.outType("Output", 0).spec());
+        if (x.rank() == 4 && x.dtype() == DType.FLOAT32 && l.attrs().getText("mode").equals("bilinear")) {
+            BilinearSamples samples = new BilinearSamples(GridAxis.of(l.attrs(), x.spec()), sizes.batch(),
+                    sizes.channels(), sizes.places());
+            l.call("grid_sampler", (in, out) -> samples.write(Objects.requireNonNull(in.get(0)),
+                    Objects.requireNonNull(in.get(1)), Objects.requireNonNull(out.getFirst())), List.of(x, grid),
+                    List.of(y));
+            l.out("Output", y);
+            return;
+        }
         l.call("grid_sampler", (in, out) -> {
             double[] images = numbers(in, 0);
             double[] results = new double[WorkingMemory.length(y.shape().size())];
