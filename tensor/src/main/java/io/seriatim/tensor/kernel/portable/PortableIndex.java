@@ -19,6 +19,7 @@ import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -29,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 final class PortableIndex {
     /** Of a row that is held in an array, whichever of its elements are taken. */
     private static final int MOST_OF_ROW = 4096;
+    /** Of a sum that is held in an array: a quarter of a MiB. */
+    private static final int MOST_OF_SUM = 1 << 16;
 
     private PortableIndex() {
     }
@@ -88,16 +91,36 @@ final class PortableIndex {
     }
 
     /** Checks all indices and counts them. */
-    private static long check(String operation, Tensor indices, long length, long padding) {
+    private static long check(String operation, Tensor indices, long length, long padding, KernelContext context) {
         long count = indices.shape().size();
-        for (long i = 0; i < count; i++) {
-            long index = index(indices, i);
-            if ((index < 0 || index >= length) && !isPadding(index, padding)) {
-                throw new IndexRangeException(
-                        operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
+        for (long first = 0; first < count; first += KernelContext.TILE) {
+            int part = (int) Math.min(KernelContext.TILE, count - first);
+            long[] tile = indices(indices, first, part, context);
+            long signs = 0;
+            for (int i = 0; i < part; i++) {
+                signs |= isPadding(tile[i], padding) ? 0 : outside(tile[i], length);
+            }
+            for (int i = 0; i < part && signs < 0; i++) {
+                if (outside(tile[i], length) < 0 && !isPadding(tile[i], padding)) {
+                    throw new IndexRangeException(operation + ": index number " + (first + i) + " must be from 0 to "
+                            + (length - 1) + ", but is " + tile[i]);
+                }
             }
         }
         return count;
+    }
+
+    /** Negative if an index is not from 0 to below a length; indices are checked together by the sign of all. */
+    private static long outside(long index, long length) {
+        return index | (length - 1 - index);
+    }
+
+    /** Loads a tile of dense indices. */
+    private static long[] indices(Tensor indices, long first, int count, KernelContext context) {
+        long[] tile = context.longs(2);
+        Longs.load(indices.memory(), indices.dtype(), indices.offset() + first * indices.dtype().bytes(), 1, tile, 0,
+                count);
+        return tile;
     }
 
     private static long index(Tensor indices, long i) {
@@ -127,20 +150,25 @@ final class PortableIndex {
                 elements(gather, slices, images, from, indices, all.get(2), context);
                 return;
             }
-            long count = check("gather", indices, slices.length(), gather.padding());
+            long count = check("gather", indices, slices.length(), gather.padding(), context);
             MemorySegment source = from.memory();
             MemorySegment target = all.get(2).memory();
             for (long outer = 0; outer < slices.outer(); outer++) {
                 long write = all.get(2).offset() + images.start(outer) * x.dtype().bytes();
-                for (long i = 0; i < count; i++) {
-                    long index = index(indices, i);
-                    if (isPadding(index, gather.padding())) {
-                        target.asSlice(write, bytes).fill((byte) 0);
-                    } else {
-                        MemorySegment.copy(source, from.offset() + (outer * slices.length() + index) * bytes, target,
-                                write, bytes);
+                long read = from.offset() + outer * slices.length() * bytes;
+                for (long first = 0; first < count; first += KernelContext.TILE) {
+                    int part = (int) Math.min(KernelContext.TILE, count - first);
+                    long[] tile = outer > 0 && part == count
+                            ? context.longs(2)
+                            : indices(indices, first, part, context);
+                    for (int i = 0; i < part; i++) {
+                        if (isPadding(tile[i], gather.padding())) {
+                            target.asSlice(write, bytes).fill((byte) 0);
+                        } else {
+                            copy(source, read + tile[i] * bytes, target, write, bytes);
+                        }
+                        write += bytes;
                     }
-                    write += bytes;
                 }
             }
         });
@@ -152,7 +180,7 @@ final class PortableIndex {
      */
     private static void elements(Gather gather, Slices slices, Images images, Tensor from, Tensor indices, Tensor to,
             KernelContext context) {
-        long count = check("gather", indices, slices.length(), gather.padding());
+        long count = check("gather", indices, slices.length(), gather.padding(), context);
         int length = Math.toIntExact(slices.length());
         // The place after the rows holds the zero of padding.
         float[] row = context.floatArray(Math.max(length, KernelContext.TILE) + 1);
@@ -269,7 +297,8 @@ final class PortableIndex {
         Slices slices = Slices.of(dx.shape(), dx.shape().axis(grad.forward().axis()));
         return PortableKernel.of((all, context) -> {
             Tensor indices = all.get(1);
-            long count = check("gather_grad", indices, slices.length(), grad.forward().padding());
+            long count = check("gather_grad", indices, slices.length(), grad.forward().padding(),
+                    context);
             Tensor target = all.get(2);
             target.elements().fill((byte) 0);
             for (long outer = 0; outer < slices.outer(); outer++) {
@@ -345,7 +374,7 @@ final class PortableIndex {
         long bytes = row * x.dtype().bytes();
         return PortableKernel.of((all, context) -> {
             Tensor indices = all.get(1);
-            long count = check("scatter", indices, x.shape().dim(0), Gather.NO_PADDING);
+            long count = check("scatter", indices, x.shape().dim(0), Gather.NO_PADDING, context);
             Tensor out = all.get(3);
             copyWhole(all.get(0), out);
             for (long i = 0; i < count && !scatter.overwrite(); i++) {
@@ -385,6 +414,36 @@ final class PortableIndex {
         return slice;
     }
 
+    /** The numbers of the slices that some tuples stand for, checked. */
+    private static long[] tuples(String operation, Tensor indices, long first, int count, Shape x,
+            KernelContext context) {
+        int depth = (int) indices.shape().dim(-1);
+        long[] slices = context.longs(3);
+        Arrays.fill(slices, 0, count, 0);
+        long signs = 0;
+        for (int d = 0; d < depth; d++) {
+            long[] parts = context.longs(2);
+            Longs.load(indices.memory(), indices.dtype(),
+                    indices.offset() + (first * depth + d) * indices.dtype().bytes(), depth, parts, 0, count);
+            long length = x.dim(d);
+            for (int i = 0; i < count; i++) {
+                signs |= outside(parts[i], length);
+                slices[i] = slices[i] * length + parts[i];
+            }
+        }
+        for (int i = 0; i < count && signs < 0; i++) {
+            tuple(operation, indices, first + i, x);
+        }
+        return slices;
+    }
+
+    /** So that nothing is written if a tuple is wrong. */
+    private static void checkTuples(String operation, Tensor indices, long count, Shape x, KernelContext context) {
+        for (long first = 0; first < count; first += KernelContext.TILE) {
+            tuples(operation, indices, first, (int) Math.min(KernelContext.TILE, count - first), x, context);
+        }
+    }
+
     static @Nullable Kernel gatherNd(@Nullable TensorSpec[] arguments) {
         if (!areRowMajor(arguments)) {
             return null;
@@ -394,14 +453,15 @@ final class PortableIndex {
         long count = tuples.slice(0, tuples.rank() - 1).size();
         long bytes = x.slice((int) tuples.dim(-1), x.rank()).size()
                 * Objects.requireNonNull(arguments[0]).dtype().bytes();
-        return PortableKernel.of((all, _) -> {
-            for (long i = 0; i < count; i++) {
-                tuple("gather_nd", all.get(1), i, x);
-            }
-            for (long i = 0; i < count; i++) {
-                long slice = tuple("gather_nd", all.get(1), i, x);
-                MemorySegment.copy(all.get(0).memory(), all.get(0).offset() + slice * bytes, all.get(2).memory(),
-                        all.get(2).offset() + i * bytes, bytes);
+        return PortableKernel.of((all, context) -> {
+            checkTuples("gather_nd", all.get(1), count, x, context);
+            for (long first = 0; first < count; first += KernelContext.TILE) {
+                int part = (int) Math.min(KernelContext.TILE, count - first);
+                long[] slices = tuples("gather_nd", all.get(1), first, part, x, context);
+                for (int i = 0; i < part; i++) {
+                    copy(all.get(0).memory(), all.get(0).offset() + slices[i] * bytes, all.get(2).memory(),
+                            all.get(2).offset() + (first + i) * bytes, bytes);
+                }
             }
         });
     }
@@ -416,35 +476,78 @@ final class PortableIndex {
         long slice = x.slice((int) tuples.dim(-1), x.rank()).size();
         return PortableKernel.of((all, context) -> {
             Tensor indices = all.get(1);
-            for (long i = 0; i < count; i++) {
-                tuple(scatter.operation(), indices, i, x);
-            }
+            checkTuples(scatter.operation(), indices, count, x, context);
             Tensor updates = all.get(2);
             Tensor out = all.get(3);
-            copyWhole(all.get(0), out);
-            for (long i = 0; i < count; i++) {
-                long read = i * slice;
-                long write = tuple(scatter.operation(), indices, i, x) * slice;
-                switch (scatter.function()) {
-                    case ASSIGN -> assign(updates, read, out, write, slice);
-                    case ADD -> add(updates, read, out, write, slice, context);
-                    case MULTIPLY -> merge(Binary.Function.MULTIPLY, updates, read, out, write, slice, context);
-                    case MAXIMUM -> merge(Binary.Function.MAXIMUM, updates, read, out, write, slice, context);
-                    case MINIMUM -> merge(Binary.Function.MINIMUM, updates, read, out, write, slice, context);
+            float[] sums = scatter.function() == ScatterNd.Function.ADD
+                    && isSumInArray(out.spec(), count, slice) ? load(all.get(0), context) : null;
+            if (sums == null) {
+                copyWhole(all.get(0), out);
+            }
+            for (long first = 0; first < count; first += KernelContext.TILE) {
+                int part = (int) Math.min(KernelContext.TILE, count - first);
+                long[] slices = tuples(scatter.operation(), indices, first, part, x, context);
+                for (int i = 0; i < part; i++) {
+                    long read = (first + i) * slice;
+                    long write = slices[i] * slice;
+                    switch (scatter.function()) {
+                        case ASSIGN -> assign(updates, read, out, write, slice);
+                        case ADD -> {
+                            if (sums == null) {
+                                add(updates, read, out, write, slice, context);
+                            } else {
+                                addTo(updates, read, sums, (int) write, (int) slice, context);
+                            }
+                        }
+                        case MULTIPLY -> merge(Binary.Function.MULTIPLY, updates, read, out, write, slice, context);
+                        case MAXIMUM -> merge(Binary.Function.MAXIMUM, updates, read, out, write, slice, context);
+                        case MINIMUM -> merge(Binary.Function.MINIMUM, updates, read, out, write, slice, context);
+                    }
                 }
             }
+            if (sums != null) {
+                Floats.store(out.memory(), DType.FLOAT32, out.offset(), 1, sums, 0, (int) out.shape().size());
+            }
         });
+    }
+
+    /**
+     * Whether a sum of rows is held in an array until it is complete: it spares two copies for each row, which take as
+     * long as some 40 elements each, and costs two of the whole.
+     */
+    private static boolean isSumInArray(TensorSpec out, long count, long row) {
+        return out.dtype() == DType.FLOAT32 && out.shape().size() <= MOST_OF_SUM && row <= KernelContext.TILE
+                && count * (row + 40) >= out.shape().size();
+    }
+
+    private static float[] load(Tensor x, KernelContext context) {
+        int size = (int) x.shape().size();
+        float[] array = context.floatArray(size);
+        Floats.load(x.memory(), DType.FLOAT32, x.offset(), 1, array, 0, size);
+        return array;
+    }
+
+    private static void addTo(Tensor from, long read, float[] sums, int write, int count, KernelContext context) {
+        float[] row = context.floats(0);
+        Floats.load(from.memory(), DType.FLOAT32, from.offset() + read * Float.BYTES, 1, row, 0, count);
+        for (int j = 0; j < count; j++) {
+            sums[write + j] += row[j];
+        }
     }
 
     private static void assign(Tensor from, long read, Tensor to, long write, long count) {
         int bytes = from.dtype().bytes();
         long in = from.offset() + read * bytes;
         long out = to.offset() + write * bytes;
-        if (count * bytes == Integer.BYTES) {
-            to.memory().set(ValueLayout.JAVA_INT_UNALIGNED, out,
-                    from.memory().get(ValueLayout.JAVA_INT_UNALIGNED, in));
+        copy(from.memory(), in, to.memory(), out, count * bytes);
+    }
+
+    /** Single elements are moved without a call. */
+    private static void copy(MemorySegment from, long read, MemorySegment to, long write, long bytes) {
+        if (bytes == Integer.BYTES) {
+            to.set(ValueLayout.JAVA_INT_UNALIGNED, write, from.get(ValueLayout.JAVA_INT_UNALIGNED, read));
         } else {
-            MemorySegment.copy(from.memory(), in, to.memory(), out, count * bytes);
+            MemorySegment.copy(from, read, to, write, bytes);
         }
     }
 
