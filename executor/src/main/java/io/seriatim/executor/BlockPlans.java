@@ -99,7 +99,7 @@ final class BlockPlans {
         @Override
         public void run(BlockSession session) {
             BlockPlan plan = plans.inner(session.block());
-            run(session, plan.accesses(), plan::run);
+            run(session, new NamedResults(plan.accesses(), session), plan::run);
         }
 
         @Override
@@ -107,9 +107,16 @@ final class BlockPlans {
             BlockPlan plan = plans.inner(block);
             NestedBlock.Iterations iterations = plan.begin(true);
             return new Steps() {
+                private @Nullable NamedResults variables;
+
                 @Override
                 public void run(BlockSession step) {
-                    NamedBlocks.this.run(step, plan.accesses(), iterations::run);
+                    NamedResults known = variables;
+                    if (known == null) {
+                        known = new NamedResults(plan.accesses(), step);
+                        variables = known;
+                    }
+                    NamedBlocks.this.run(step, known, iterations::run);
                 }
 
                 @Override
@@ -119,12 +126,12 @@ final class BlockPlans {
             };
         }
 
-        private void run(BlockSession session, ValueNumbering accesses, BiConsumer<RunContext, Consumer<Frame>> plan) {
+        private void run(BlockSession session, NamedResults variables, BiConsumer<RunContext, Consumer<Frame>> plan) {
             cancellation.begin(session.block());
-            plan.accept(new RunContext(NamedResults.externals(accesses, session),
+            plan.accept(new RunContext(variables.externals(session),
                     new SessionBindings(session, root, sharesMemory), () -> session, cancellation, recording,
                     ReadInstruction::next, sharesMemory ? null : plans::inner, session.iteration()),
-                    frame -> NamedResults.set(frame, accesses, session));
+                    frame -> variables.set(frame, session));
         }
     }
 

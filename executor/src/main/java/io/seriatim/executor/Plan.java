@@ -14,6 +14,7 @@ import io.seriatim.executor.run.Recording;
 import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.interpret.ControlFacts;
 import io.seriatim.graph.lod.LodProgram;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -68,6 +69,7 @@ public final class Plan {
     private final Reads reads;
     private final boolean writesScope;
     private final boolean makesAliases;
+    private final ControlFacts facts = new ControlFacts();
     private final BlockPlans blocks;
 
     static Plan of(Executor executor, Program program, Feeds feeds, Fetches fetches, boolean once) {
@@ -417,7 +419,7 @@ public final class Plan {
         RunContext context = new RunContext(externals, root.bindings(),
                 new RunContext.Lazy(executor.interpreter(),
                         program.global(), fed, executor.nextRun(),
-                        blocks.execution(root.bindings(), sharesMemory, cancellation, recording)),
+                        blocks.execution(root.bindings(), sharesMemory, cancellation, recording), facts),
                 cancellation,
                 recording, ReadInstruction::next, sharesMemory ? null : blocks::inner);
         plan.run(context, frame -> {

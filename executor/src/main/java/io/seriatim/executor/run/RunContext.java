@@ -5,6 +5,7 @@ import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.graph.interpret.BlockExecution;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.interpret.ControlFacts;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
@@ -100,21 +101,29 @@ record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sess
         private final Map<String, Tensor> feeds;
         private final long run;
         private final BlockExecution blocks;
+        private final ControlFacts facts;
         private @Nullable BlockSession session;
 
         public Lazy(Interpreter interpreter, Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks) {
+            this(interpreter, block, feeds, run, blocks, new ControlFacts());
+        }
+
+        /** Creates that of a program that runs often, with what is known of its branches and loops. */
+        public Lazy(Interpreter interpreter, Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks,
+                ControlFacts facts) {
             this.interpreter = interpreter;
             this.block = block;
             this.feeds = feeds;
             this.run = run;
             this.blocks = blocks;
+            this.facts = facts;
         }
 
         @Override
         public synchronized BlockSession get() {
             BlockSession there = session;
             if (there == null) {
-                there = interpreter.session(block, feeds, run, blocks);
+                there = interpreter.session(block, feeds, run, blocks, facts);
                 session = there;
             }
             return there;

@@ -73,6 +73,21 @@ public final class BlockSession {
     }
 
     /**
+     * Finds variables for all steps of one execution of a loop, of which this is the first.
+     *
+     * @param names
+     *            their names
+     * @return finds and sets them
+     */
+    public BlockVariables variables(List<String> names) {
+        return new BlockVariables(environment, names);
+    }
+
+    Environment environment() {
+        return environment;
+    }
+
+    /**
      * Sets a variable where it lives: in the environment of the block that declares it.
      *
      * @param name

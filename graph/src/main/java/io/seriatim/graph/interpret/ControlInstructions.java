@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,19 +35,13 @@ import org.jspecify.annotations.Nullable;
 final class ControlInstructions {
     private final Program program;
     private final BlockRunner blocks;
-    /** For operations that have run, whether a gradient reads their steps. */
-    private final IdentityHashMap<OpDesc, Boolean> kept = new IdentityHashMap<>();
-    private @Nullable Map<String, List<OpDesc>> readers;
-    /** The loops that have run. */
-    private final IdentityHashMap<OpDesc, Loop> loops = new IdentityHashMap<>();
-    /** The gradients that have run. */
-    private final IdentityHashMap<OpDesc, Gradient> gradients = new IdentityHashMap<>();
-    /** What {@link #exposed} has returned; empty for null. */
-    private final IdentityHashMap<OpDesc, Optional<Set<String>>> exposed = new IdentityHashMap<>();
+    private final ControlFacts facts;
 
     /**
      * What is the same in all runs of a loop.
      *
+     * @param layout
+     *            that of the environments of its steps
      * @param keeps
      *            whether its steps are kept for its gradient
      * @param variables
@@ -58,7 +51,8 @@ final class ControlInstructions {
      * @param exposed
      *            the variables of a step whose tensors are not closed when its gradient has run; null if none are
      */
-    private record Loop(Block block, String condition, boolean keeps, List<String> variables, List<String> inPlace,
+    record Loop(Block block, StepLayout layout, String condition, boolean keeps, List<String> variables,
+            List<String> inPlace,
             @Nullable Set<String> exposed) {
     }
 
@@ -70,27 +64,30 @@ final class ControlInstructions {
      * @param gradients
      *            those of them that have names of gradients
      */
-    private record Gradient(Block block, Set<String> written, Set<String> gradients) {
+    record Gradient(Block block, Set<String> written, Set<String> gradients) {
     }
 
-    ControlInstructions(Program program, BlockRunner blocks) {
+    ControlInstructions(Program program, BlockRunner blocks, ControlFacts facts) {
         this.program = program;
         this.blocks = blocks;
+        this.facts = facts;
     }
 
     /** Returns whether the steps of a loop or branch are kept: an operation of the program reads them. */
     @SuppressWarnings("ReferenceEquality") // An equal operation elsewhere is another one.
-    synchronized boolean keepsSteps(OpDesc op) {
-        return kept.computeIfAbsent(op, _ -> {
-            Map<String, List<OpDesc>> all = readers();
-            return Stream.of("Scope", "StepScopes").flatMap(slot -> op.output(slot).stream())
-                    .anyMatch(all::containsKey);
-        });
+    boolean keepsSteps(OpDesc op) {
+        synchronized (facts) {
+            return facts.kept.computeIfAbsent(op, _ -> {
+                Map<String, List<OpDesc>> all = readers();
+                return Stream.of("Scope", "StepScopes").flatMap(slot -> op.output(slot).stream())
+                        .anyMatch(all::containsKey);
+            });
+        }
     }
 
     /** Returns the operations that read each variable of the program, which may have very many loops and branches. */
-    private synchronized Map<String, List<OpDesc>> readers() {
-        Map<String, List<OpDesc>> known = readers;
+    private Map<String, List<OpDesc>> readers() {
+        Map<String, List<OpDesc>> known = facts.readers;
         if (known == null) {
             known = new HashMap<>();
             for (Block block : program.blocks()) {
@@ -100,7 +97,7 @@ final class ControlInstructions {
                     }
                 }
             }
-            readers = known;
+            facts.readers = known;
         }
         return known;
     }
@@ -112,13 +109,16 @@ final class ControlInstructions {
      * @param slot
      *            of the operation's output that has the steps
      */
-    synchronized @Nullable Set<String> exposed(OpDesc op, String slot) {
+    @Nullable
+    Set<String> exposed(OpDesc op, String slot) {
         List<String> steps = op.output(slot);
         if (!blocks.isExecuted() || steps.size() != 1) {
             return null;
         }
-        return exposed.computeIfAbsent(op, _ -> Optional.ofNullable(StepMemory.exposed(program, op,
-                readers().getOrDefault(steps.getFirst(), List.of())))).orElse(null);
+        synchronized (facts) {
+            return facts.exposed.computeIfAbsent(op, _ -> Optional.ofNullable(StepMemory.exposed(program, op,
+                    readers().getOrDefault(steps.getFirst(), List.of())))).orElse(null);
+        }
     }
 
     static Block block(Program program, OpDesc op) {
@@ -213,16 +213,25 @@ final class ControlInstructions {
         return claimed;
     }
 
-    private synchronized Gradient gradient(OpDesc op) {
-        Gradient known = gradients.get(op);
-        if (known == null) {
-            Block block = block(program, op);
-            Set<String> written = written(block);
-            known = new Gradient(block, written,
-                    written.stream().filter(name -> name.contains(GradientRule.SUFFIX)).collect(Collectors.toSet()));
-            gradients.put(op, known);
+    private Gradient gradient(OpDesc op) {
+        synchronized (facts) {
+            Gradient known = facts.gradients.get(op);
+            if (known == null) {
+                Block block = block(program, op);
+                Set<String> written = written(block);
+                known = new Gradient(block, written, written.stream()
+                        .filter(name -> name.contains(GradientRule.SUFFIX)).collect(Collectors.toSet()));
+                facts.gradients.put(op, known);
+            }
+            return known;
         }
-        return known;
+    }
+
+    /** Returns the layout of the environments of an operation's steps. */
+    StepLayout layout(OpDesc op) {
+        synchronized (facts) {
+            return facts.layouts.computeIfAbsent(op, _ -> StepLayout.of(block(program, op)));
+        }
     }
 
     private static List<String> wanted(List<String> inputs, List<String> gradients) {
@@ -280,7 +289,7 @@ final class ControlInstructions {
 
     private static void loop(Loop loop, Environment environment, Environment.Steps steps, BlockRunner.Steps runs) {
         for (long i = 0; truth(loop.condition(), environment); i++) {
-            Environment inner = new Environment(environment);
+            Environment inner = new Environment(environment, loop.layout());
             if (!loop.keeps()) {
                 inner.iteration(new BlockSession.Iteration(steps, i));
             }
@@ -299,21 +308,27 @@ final class ControlInstructions {
         }
     }
 
-    private synchronized Loop loop(OpDesc op) {
-        Loop known = loops.get(op);
-        if (known == null) {
-            Block block = block(program, op);
-            boolean keeps = !Instructions.attrs(op).getBool("is_test") && keepsSteps(op);
-            Set<String> written = written(block);
-            List<String> variables = keeps
-                    ? op.input("X").stream().distinct().filter(written::contains).toList()
-                    : List.of();
-            known = new Loop(block, op.input("Condition").getFirst(), keeps, variables,
-                    variables.stream().filter(inPlace(block)::contains).toList(),
-                    keeps ? exposed(op, "StepScopes") : null);
-            loops.put(op, known);
+    private Loop loop(OpDesc op) {
+        synchronized (facts) {
+            Loop known = facts.loops.get(op);
+            if (known == null) {
+                known = newLoop(op);
+                facts.loops.put(op, known);
+            }
+            return known;
         }
-        return known;
+    }
+
+    private Loop newLoop(OpDesc op) {
+        Block block = block(program, op);
+        boolean keeps = !Instructions.attrs(op).getBool("is_test") && keepsSteps(op);
+        Set<String> written = written(block);
+        List<String> variables = keeps
+                ? op.input("X").stream().distinct().filter(written::contains).toList()
+                : List.of();
+        return new Loop(block, layout(op), op.input("Condition").getFirst(), keeps, variables,
+                variables.stream().filter(inPlace(block)::contains).toList(),
+                keeps ? exposed(op, "StepScopes") : null);
     }
 
     private static Map<String, Object> tensors(List<String> names, Environment environment) {

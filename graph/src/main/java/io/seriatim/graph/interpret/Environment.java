@@ -10,12 +10,10 @@ import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Environment {
     private final @Nullable Environment parent;
-    private final Map<String, Object> values = new HashMap<>();
+    private final Variables values;
     private final List<Block> blocks = new ArrayList<>(1);
     /** Never changed, but replaced: few environments claim names. */
     private Set<String> claimed = Set.of();
@@ -48,8 +46,18 @@ final class Environment {
         this(parent, parent == null ? Devices.system().host() : parent.host);
     }
 
+    /** The environment of a step of a loop. */
+    Environment(Environment parent, StepLayout layout) {
+        this(parent, parent.host, layout);
+    }
+
     /** An environment whose operations allocate their results on a device of the host. */
     Environment(@Nullable Environment parent, Device host) {
+        this(parent, host, null);
+    }
+
+    private Environment(@Nullable Environment parent, Device host, @Nullable StepLayout layout) {
+        this.values = new Variables(layout);
         this.host = host;
         this.parent = parent;
         this.shared = parent == null ? Collections.newSetFromMap(new WeakHashMap<>()) : parent.shared;
@@ -122,7 +130,7 @@ final class Environment {
 
     /** Forgets variables whose tensors were closed. */
     void removeClosed() {
-        values.values().removeIf(value -> value instanceof Tensor tensor && !tensor.buffer().isOpen());
+        values.removeIf(value -> value instanceof Tensor tensor && !tensor.buffer().isOpen());
     }
 
     Device host() {
@@ -281,7 +289,21 @@ final class Environment {
     }
 
     private @Nullable Environment owner(String name) {
-        Environment holder = null;
+        Environment declaring = declaring(name);
+        if (declaring != null) {
+            return declaring;
+        }
+        for (Environment environment = this; environment != null; environment = environment.parent) {
+            if (environment.values.get(name) != null) {
+                return environment;
+            }
+        }
+        return null;
+    }
+
+    /** Returns where a variable lives that is declared, or whose name is claimed; null if it is neither. */
+    @Nullable
+    Environment declaring(String name) {
         for (Environment environment = this; environment != null; environment = environment.parent) {
             if (!environment.claimed.isEmpty() && environment.claimed.contains(name)) {
                 return environment;
@@ -292,11 +314,50 @@ final class Environment {
                     return desc.isPersistable() ? environment.root() : environment;
                 }
             }
-            if (holder == null && environment.values.containsKey(name)) {
-                holder = environment;
-            }
         }
-        return holder;
+        return null;
+    }
+
+    /** Returns where a variable may be in the environments around this one, from the inside out. */
+    Variables.Place[] outside(String name) {
+        List<Variables.Place> places = new ArrayList<>(2);
+        for (Environment environment = parent; environment != null; environment = environment.parent) {
+            places.add(environment.place(name));
+        }
+        return places.toArray(Variables.Place[]::new);
+    }
+
+    Variables.Place place(String name) {
+        return values.place(name);
+    }
+
+    @Nullable
+    StepLayout layout() {
+        return values.layout();
+    }
+
+    @Nullable
+    Environment parent() {
+        return parent;
+    }
+
+    Set<String> claimed() {
+        return claimed;
+    }
+
+    /** Returns a variable of the layout that has its value here; null if it has none. */
+    @Nullable
+    Object at(int index) {
+        return values.get(index);
+    }
+
+    void at(int index, Object value) {
+        values.put(index, value);
+    }
+
+    /** Returns whether any variables of the tree share memory. */
+    boolean sharesMemory() {
+        return !shared.isEmpty();
     }
 
     private Environment root() {
@@ -322,6 +383,6 @@ final class Environment {
     }
 
     List<String> names() {
-        return List.copyOf(new TreeSet<>(values.keySet()));
+        return List.copyOf(values.names());
     }
 }

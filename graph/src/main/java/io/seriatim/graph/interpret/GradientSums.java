@@ -41,6 +41,14 @@ final class GradientSums implements AutoCloseable {
                 kernel(sum, gradient).run(new Tensor[]{sum, gradient, sum}, KernelContext.current());
                 return;
             }
+            if (value instanceof Tensor first && other instanceof Tensor gradient && first.spec().isRowMajor()
+                    && gradient.spec().equals(first.spec())) {
+                Tensor sum = Tensor.allocate(first.dtype(), first.shape().dims());
+                kernel(sum, gradient).run(new Tensor[]{first, gradient, sum}, KernelContext.current());
+                value = sum;
+                isOwn = true;
+                return;
+            }
             isOwn = value instanceof Tensor && other instanceof Tensor;
             value = VariableValues.sum(value, other);
         }

@@ -18,7 +18,7 @@ final class Instructions {
 
     Instructions(RunState state, BlockRunner blocks) {
         this.state = state;
-        this.control = new ControlInstructions(state.program(), blocks);
+        this.control = new ControlInstructions(state.program(), blocks, state.facts());
         this.recurrence = new RecurrentInstructions(state.program(), blocks, control);
     }
 

@@ -242,7 +242,7 @@ public final class Interpreter {
         });
         local.separate(Aliases.madeAnew(program.global()));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom, files, null,
-                communicator);
+                communicator, new ControlFacts());
         new BlockRunner(state).run(program.global(), local);
         Map<String, Tensor> fetched = new LinkedHashMap<>();
         for (String name : fetches) {
@@ -267,11 +267,31 @@ public final class Interpreter {
      * @return the block, without variables
      */
     public BlockSession session(Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks) {
+        return session(block, feeds, run, blocks, new ControlFacts());
+    }
+
+    /**
+     * A run as that of {@link #session(Block, Map, long, BlockExecution)}, for a program that runs often.
+     *
+     * @param block
+     *            whose operations
+     * @param feeds
+     *            what was fed, by name
+     * @param run
+     *            the number of the run, which random numbers depend on
+     * @param blocks
+     *            runs the blocks that operations run
+     * @param facts
+     *            those of other runs of the program, which has not changed since
+     * @return the block, without variables
+     */
+    public BlockSession session(Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks,
+            ControlFacts facts) {
         Environment variables = new Environment(null);
         Environment local = new Environment(variables);
         local.enter(block);
         RunState state = new RunState(block.program(), runner, variables, local, feeds, run, paddleRandom, files,
-                blocks, communicator);
+                blocks, communicator, facts);
         return new BlockSession(block, local, new BlockRunner(state));
     }
 

@@ -78,18 +78,18 @@ final class RecurrentInstructions {
         shape.outputs().forEach(name -> outputs.put(name, new Tensor[shape.length()]));
         List<Object> states = new ArrayList<>(op.input("initial_states").stream().map(environment::get).toList());
         try (BlockRunner.Steps runs = blocks.begin(ControlInstructions.block(program, op))) {
-            forward(shape, environment, exposed, states, outputs, keeps ? steps : null, runs);
+            forward(shape, control.layout(op), environment, exposed, states, outputs, keeps ? steps : null, runs);
         }
         outputs.forEach((name, parts) -> environment.set(name, VariableValues.stacked(0, Arrays.asList(parts))));
         op.output("step_scopes").forEach(name -> environment.set(name, steps));
     }
 
-    private static void forward(Shape shape, Environment environment, @Nullable Set<String> exposed,
+    private static void forward(Shape shape, StepLayout layout, Environment environment, @Nullable Set<String> exposed,
             List<Object> states, Map<String, Tensor[]> outputs, Environment.@Nullable Steps kept,
             BlockRunner.Steps runs) {
         Set<String> claimed = shape.claimed();
         for (int step = 0; step < shape.length(); step++) {
-            Environment inner = new Environment(environment);
+            Environment inner = new Environment(environment, layout);
             inner.claim(claimed);
             inner.memory(StepMemory.of(exposed));
             int part = shape.part(step);
