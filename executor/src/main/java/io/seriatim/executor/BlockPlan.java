@@ -23,6 +23,7 @@ import io.seriatim.executor.run.RestOfBlock;
 import io.seriatim.executor.run.RestPlans;
 import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.run.RunLoop;
+import io.seriatim.executor.run.SharedRests;
 import io.seriatim.executor.run.StreamPool;
 import io.seriatim.executor.run.Workspace;
 import io.seriatim.executor.schedule.CompiledPlan;
@@ -38,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -77,8 +79,12 @@ final class BlockPlan implements NestedBlock {
     private final FoldedResults folded;
     /** The shapes of runs that were compiled in haste, the most recent ones; null if all are compiled fully. */
     private final @Nullable SeenOnce<ExternalShapes> seen;
+    /** The plans of what follows late sizes, those of this block and of its rests. */
+    private final SharedRests<BlockPlan> rests;
     /** The sizes that change from iteration to iteration; null for a block that is compiled for each size. */
     private final @Nullable ChangingSizes changing;
+    /** That of all plans: plans that share what follows would otherwise ask for it by every way that leads there. */
+    private volatile long kernelBytes;
     /** The plan without open sizes that was used last; null before the first run. */
     private volatile @Nullable Variant latest;
     /** The plan with open sizes that was used last; null before the first. */
@@ -94,6 +100,8 @@ final class BlockPlan implements NestedBlock {
         private final long key;
         private final long kernelBytes;
         private final @Nullable RestPlans<BlockPlan> rest;
+        private final SharedRests<BlockPlan> rests;
+        private final AtomicBoolean isReleased = new AtomicBoolean();
         /** Whether it is for one run. */
         private final boolean hasty;
         private final AtomicReference<@Nullable TracedPlan> described = new AtomicReference<>();
@@ -104,7 +112,8 @@ final class BlockPlan implements NestedBlock {
         private volatile @Nullable Variant next;
 
         Variant(long key, CompiledPlan plan, RunLoop loop, PreparedKernels kernels, @Nullable RestPlans<BlockPlan> rest,
-                boolean hasty) {
+                SharedRests<BlockPlan> rests, boolean hasty) {
+            this.rests = rests;
             this.key = key;
             this.hasty = hasty;
             this.rest = rest;
@@ -148,7 +157,7 @@ final class BlockPlan implements NestedBlock {
             next = null;
             hold.close();
             if (rest != null) {
-                rest.all().forEach(BlockPlan::closeVariants);
+                rests.release(rest, isReleased.getAndSet(true));
             }
         }
 
@@ -176,12 +185,12 @@ final class BlockPlan implements NestedBlock {
         }
 
         /**
-         * Returns the native memory of its kernels and of those of the rest in bytes, an estimate; other plans may use
-         * some of them too.
+         * Returns the native memory of its kernels and of its share in those of the rest in bytes, an estimate; other
+         * plans may use some of them too.
          */
         @Override
         long bytes() {
-            return kernelBytes + (rest == null ? 0 : rest.all().stream().mapToLong(BlockPlan::kernelBytes).sum());
+            return kernelBytes + (rest == null ? 0 : rests.share(rest));
         }
 
         CompiledPlan plan() {
@@ -207,7 +216,8 @@ final class BlockPlan implements NestedBlock {
      *            whether any operation of the program may run on a device
      */
     BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice) {
-        this(executor, accesses, once, usesDevice, 0, 0, Map.of(), new PlanWorkspaces(), null);
+        this(executor, accesses, once, usesDevice, 0, 0, Map.of(), new PlanWorkspaces(), null,
+                new SharedRests<>(BlockPlan::kernelBytes, BlockPlan::closeVariants));
     }
 
     /**
@@ -220,12 +230,13 @@ final class BlockPlan implements NestedBlock {
     static BlockPlan inner(Executor executor, ValueNumbering accesses, boolean usesDevice,
             Map<String, Tensor> constants) {
         return new BlockPlan(executor, accesses, false, usesDevice, 0, 0, constants, new PlanWorkspaces(),
-                new SeenOnce<>());
+                new SeenOnce<>(), new SharedRests<>(BlockPlan::kernelBytes, BlockPlan::closeVariants));
     }
 
     private BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice, int depth,
             int conditions, Map<String, Tensor> constants, PlanWorkspaces workspaces,
-            @Nullable SeenOnce<ExternalShapes> seen) {
+            @Nullable SeenOnce<ExternalShapes> seen, SharedRests<BlockPlan> rests) {
+        this.rests = rests;
         this.executor = executor;
         this.variants = new KeptSizes<>(executor.options().specialisations(),
                 () -> KernelMemory.limit() >> conditions);
@@ -443,6 +454,7 @@ final class BlockPlan implements NestedBlock {
 
     private Variant put(Variant made) {
         List<Variant> gone = variants.add(made);
+        kernelBytes = variants.all().stream().mapToLong(Variant::bytes).sum();
         latest = made.isOpen() ? latest : made;
         gone.forEach(Variant::close);
         if (!gone.isEmpty()) {
@@ -463,7 +475,7 @@ final class BlockPlan implements NestedBlock {
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
             return new Variant(ExternalShapes.of(externals, sharing).key(), plan,
                     hasty ? new RunLoop.Serial() : executor.loop(plan),
-                    kernels, rest(plan),
+                    kernels, rest(plan), rests,
                     hasty && !once);
         } catch (OutOfMemoryError e) {
             throw new RunFailure("plan", "The plan of block " + accesses.block().index() + ", which has "
@@ -476,9 +488,9 @@ final class BlockPlan implements NestedBlock {
         for (Task task : plan.tasks()) {
             if (task instanceof Task.Rest rest) {
                 int known = conditions + (rest.outcomes().isEmpty() ? 0 : 1);
-                return new RestPlans<>(rest,
+                return rests.hold(rest, depth + 1,
                         constants -> new BlockPlan(executor, rest.block(), once, usesDevice, depth + 1,
-                                known, constants, workspaces.rest(), new SeenOnce<>()));
+                                known, constants, workspaces.rest(), new SeenOnce<>(), rests));
             }
         }
         return null;
@@ -533,19 +545,25 @@ final class BlockPlan implements NestedBlock {
         }
     }
 
+    /** Returns with how many sizes those parts were bound that follow late sizes, in no order. */
+    List<Long> boundLate() {
+        return rests.all().stream().map(rest -> rest.compiled.sum()).toList();
+    }
+
     /** Returns how many sizes were bound, and the memory of those that are kept. */
     BoundSizes bindings() {
         Set<Kernel> kernels = Collections.newSetFromMap(new IdentityHashMap<>());
         List<Variant> kept = variants.all();
         kept.forEach(each -> kernels.addAll(each.used));
+        rests.all().forEach(rest -> rest.variants.all().forEach(each -> kernels.addAll(each.used)));
         long bound = compiled.sum();
         return new BoundSizes(kept.size(), bound, Math.max(0, runs.sum() - bound),
                 kernels.stream().mapToLong(Kernel::bytes).sum() + workspaces.bytes());
     }
 
-    /** Returns the native memory of the kernels of all plans in bytes, an estimate. */
-    long kernelBytes() {
-        return variants.all().stream().mapToLong(Variant::bytes).sum();
+    /** Returns the native memory of the kernels of all plans in bytes, as it was when the latest one was added. */
+    private long kernelBytes() {
+        return kernelBytes;
     }
 
     /** Closes all idle frames. */
@@ -556,11 +574,13 @@ final class BlockPlan implements NestedBlock {
     /** Closes all plans and their idle frames. Runs in progress close their frames when they end. */
     void close() {
         closeVariants();
+        rests.clear();
         workspaces.close();
     }
 
     private void closeVariants() {
         List<Variant> all = variants.clear();
+        kernelBytes = 0;
         latest = null;
         latestOpen = null;
         all.forEach(Variant::close);

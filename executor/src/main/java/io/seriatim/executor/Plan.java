@@ -529,7 +529,8 @@ public final class Plan {
 
     /**
      * Returns with how many combinations of shapes the program was run, apart from those in the blocks of loops and
-     * branches.
+     * branches, and from sizes that are known only during the run. The memory of what is compiled for the latter
+     * counts.
      *
      * @return the counts since the plan was compiled; other runs may go on meanwhile
      */
@@ -537,7 +538,12 @@ public final class Plan {
         return blocks.global(executor.scope().kept()).bindings();
     }
 
-    /** Returns the same of an inner block. */
+    /** Returns how often those parts of the program were compiled that follow late sizes. */
+    List<Long> boundLate() {
+        return blocks.global(executor.scope().kept()).boundLate();
+    }
+
+    /** Returns {@link #bindings} of an inner block. */
     BoundSizes bindings(int block) {
         BlockPlan known = blocks.reached(block);
         return known == null ? new BoundSizes(0, 0, 0, 0) : known.bindings();

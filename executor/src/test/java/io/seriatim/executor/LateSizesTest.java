@@ -161,6 +161,61 @@ class LateSizesTest {
         });
     }
 
+    /** Three late sizes, each of which is used up to its sum only behind the next late size in the program. */
+    private static Network mixture() {
+        return Network.define(3, g -> {
+            Value x = g.data("x", FLOAT32, -1, WIDTH);
+            Value before = chosenRows(g, g.linear(x, WIDTH), 0);
+            Value sum = x;
+            for (int i = 0; i < 2; i++) {
+                Value own = g.linear(before, WIDTH).tanh();
+                before = chosenRows(g, g.linear(x, WIDTH), 0);
+                sum = sum.plus(own.sum());
+            }
+            Value last = g.linear(before, WIDTH).tanh();
+            return Outputs.of("y", sum.plus(last.sum()).tanh()).and("z", x.times(2).tanh());
+        });
+    }
+
+    @Test
+    void whatDoesNotFollowFromALateSizeIsNotCutOff() {
+        Network network = mixture();
+        try (Executor executor = Executor.builder().build()) {
+            executor.run(network.startup());
+            Plan plan = executor.compile(network.main(), feeds("x"),
+                    fetches(network.outputs().get("y").name(), network.outputs().get("z").name()));
+            CompiledPlan compiled = compiled(executor, plan, Bits.normal(1, 5, WIDTH));
+            Task.Rest rest = assertInstanceOf(Task.Rest.class, compiled.tasks().getLast());
+            List<String> late = rest.operations().stream().map(access -> access.op().type()).toList();
+            // The first late size is cut off with all that follows from it, the other linear layers of x are not.
+            assertEquals(3, late.stream().filter("gather_nd"::equals).count(), late.toString());
+            assertEquals(3, late.stream().filter("matmul_v2"::equals).count(), late.toString());
+            assertEquals(4, late.stream().filter("tanh"::equals).count(), late.toString());
+        }
+    }
+
+    /** Each part is compiled for the sizes that it depends on, not for those of the parts before. */
+    @Test
+    void lateSizesAreNotCombined() {
+        Network network = mixture();
+        String y = network.outputs().get("y").name();
+        Interpreter interpreter = Interpreter.of(Kernels.system());
+        interpreter.run(network.startup(), Map.of(), List.of());
+        try (Executor executor = Executor.builder().build()) {
+            interpreter.names().forEach(name -> executor.scope().set(name, Bits.copy(interpreter.get(name))));
+            Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
+            for (int run = 0; run < 100; run++) {
+                Tensor x = Bits.normal(run, 4, WIDTH);
+                Tensor expected = interpreter.run(network.main(), Map.of("x", x), List.of(y)).get(y);
+                Bits.assertSame(Objects.requireNonNull(expected), plan.run(x).get(y), "run " + run);
+            }
+            // None to four of four rows, each compiled in haste and then fully.
+            List<Long> bound = plan.boundLate();
+            assertEquals(3, bound.size(), bound.toString());
+            assertTrue(bound.stream().allMatch(each -> each <= 2 * 5), bound.toString());
+        }
+    }
+
     @Test
     void aFailureInWhatFollowsNamesItsOperation() {
         Network network = Network.define(3, g -> {

@@ -39,6 +39,8 @@ final class Cut {
     private final BranchResults branches;
     private final BranchReplacement replacement;
     private final FeedConditions conditions;
+    /** By value, whether it has a content behind the operations of the plan so far. */
+    private final boolean[] isBefore;
     /** By value, whether an interpreted operation of this plan computes it. */
     private final boolean[] isLate;
     /** The number of branches that feeds decide and that stay, each of which took a walk over what follows. */
@@ -65,6 +67,17 @@ final class Cut {
         this.values = values;
         this.isPure = isPure;
         this.isLate = new boolean[values.size()];
+        this.isBefore = new boolean[values.size()];
+        for (int value = 0; value < isBefore.length; value++) {
+            isBefore[value] = values.origin(value) != ValueNumbering.Origin.COMPUTED;
+        }
+    }
+
+    /** Records the results of an operation that is part of the plan. */
+    void added(Access access) {
+        for (int value : access.writes()) {
+            isBefore[value] = true;
+        }
     }
 
     /** Records the results of an interpreted operation. */
@@ -85,8 +98,12 @@ final class Cut {
      *            the sizes that are not those of all runs
      * @param cuts
      *            where the plan may be cut
+     * @param lowered
+     *            makes an operation from there on part of the plan, if the types of all that it computes follow from
+     *            what is known; otherwise returns false
      */
-    Task.@Nullable Rest at(int position, IntPredicate isUnknown, OpenSizes open, Cuts cuts) {
+    Task.@Nullable Rest at(int position, IntPredicate isUnknown, OpenSizes open, Cuts cuts,
+            Predicate<Access> lowered) {
         if (cuts == Cuts.NONE) {
             return null;
         }
@@ -101,7 +118,10 @@ final class Cut {
         if (rest == null || rest.isEmpty()) {
             return rest == null || isDecided ? null : rest(position, rest, Map.of(), null, -1);
         }
-        Map<String, Integer> outer = outer(position, rest);
+        if (!isDecided) {
+            rest = late(rest, lowered);
+        }
+        Map<String, Integer> outer = outer(rest);
         Block form = isDecided ? replacement.of(accesses.block(), indexes(rest), outer) : null;
         return isDecided && form == null ? null : rest(position, rest, outer, form, -1);
     }
@@ -114,13 +134,63 @@ final class Cut {
         if (rest == null || rest.isEmpty() || rest.getFirst() != first || written(rest).contains(condition)) {
             return null;
         }
-        Map<String, Integer> outer = outer(position, rest);
+        Map<String, Integer> outer = outer(rest);
         if (!replacement.isPossible(accesses.block(), indexes(rest), outer, condition)) {
             refused++;
             return null;
         }
         // The operations stay: each plan of the rest knows the condition and begins with a decided branch.
         return rest(position, rest, outer, null, condition);
+    }
+
+    /**
+     * Returns the operations that must come after a late value, and makes the others part of the plan. Otherwise what
+     * follows from one late size, but comes after the next one in the program, would be compiled for each combination
+     * of both.
+     */
+    private List<Access> late(List<Access> rest, Predicate<Access> lowered) {
+        Set<String> haveSeveralValues = haveSeveralValues();
+        List<Access> late = new ArrayList<>();
+        Set<Integer> touched = new HashSet<>();
+        Set<Integer> written = new HashSet<>();
+        for (Access access : rest) {
+            boolean isReady = !late.isEmpty() && isMovable(access, haveSeveralValues)
+                    && Arrays.stream(access.reads()).noneMatch(written::contains)
+                    && Arrays.stream(access.writes()).noneMatch(touched::contains) && lowered.test(access);
+            if (!isReady) {
+                late.add(access);
+                Arrays.stream(access.reads()).forEach(touched::add);
+                Arrays.stream(access.writes()).forEach(value -> {
+                    touched.add(value);
+                    written.add(value);
+                });
+            }
+        }
+        return late;
+    }
+
+    /** Returns the names of the variables that have several values in the block. */
+    private Set<String> haveSeveralValues() {
+        Set<String> all = new HashSet<>();
+        Set<String> several = new HashSet<>();
+        for (ValueNumbering.Value value : accesses.values()) {
+            if (!all.add(value.name())) {
+                several.add(value.name());
+            }
+        }
+        return several;
+    }
+
+    /**
+     * Returns whether an operation does nothing but compute values of variables that have no others: what is cut off is
+     * numbered again by the names of variables.
+     */
+    private boolean isMovable(Access access, Set<String> haveSeveralValues) {
+        Operation schema = access.schema();
+        return schema != null && schema.isLowered() && !access.runsBlocks() && isPure.test(access.op())
+                && Arrays.stream(access.writes()).noneMatch(value -> values.isPersistable(value)
+                        || values.isInScope(value) || haveSeveralValues.contains(values.name(value))
+                        || Arrays.stream(access.reads()).anyMatch(read -> read == value));
     }
 
     private static List<Integer> indexes(List<Access> operations) {
@@ -167,10 +237,9 @@ final class Cut {
     }
 
     /** Returns the values that operations read from before, by name. */
-    private Map<String, Integer> outer(int position, List<Access> rest) {
+    private Map<String, Integer> outer(List<Access> rest) {
         Set<Integer> written = written(rest);
         Map<String, Integer> outer = new LinkedHashMap<>();
-        boolean[] isBefore = before(position);
         for (Access access : rest) {
             for (int value : access.reads()) {
                 // A variable of the scope, or one that blocks overwrite, keeps its number when it is written.
@@ -227,22 +296,5 @@ final class Cut {
         return new Task.Rest(rest, block, constants,
                 Arrays.stream(externals).filter(value -> value >= 0).distinct().toArray(),
                 writes.stream().mapToInt(Integer::intValue).toArray(), externals, condition, outcomes);
-    }
-
-    /**
-     * Returns for each value whether it has a content before an operation: it is external, or an earlier operation
-     * writes it.
-     */
-    private boolean[] before(int position) {
-        boolean[] isBefore = new boolean[values.size()];
-        for (int value = 0; value < isBefore.length; value++) {
-            isBefore[value] = values.origin(value) != ValueNumbering.Origin.COMPUTED;
-        }
-        for (Access access : accesses.operations().subList(0, position)) {
-            for (int value : access.writes()) {
-                isBefore[value] = true;
-            }
-        }
-        return isBefore;
     }
 }

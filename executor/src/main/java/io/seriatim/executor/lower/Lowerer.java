@@ -174,36 +174,57 @@ public final class Lowerer {
     private List<Task> tasks() {
         List<Task> tasks = new ArrayList<>();
         for (int i = 0; i < accesses.operations().size(); i++) {
-            Access access = accesses.operations().get(i);
-            Task.Rest rest = everShared.isEmpty() ? cut.at(i, value -> !isKnown(value), open, cuts) : null;
+            Task.Rest rest = everShared.isEmpty()
+                    ? cut.at(i, value -> !isKnown(value), open, cuts, access -> addKnown(access, tasks))
+                    : null;
             if (rest != null) {
                 if (!rest.operations().isEmpty()) {
                     tasks.add(rest);
                 }
                 return tasks;
             }
-            Task task;
-            try {
-                task = lower(access);
-            } catch (IllegalArgumentException | OutOfMemoryError e) {
-                throw Failures.of(List.of(access), this::shape, e);
-            }
-            if (task instanceof Task.Interpreted) {
-                Map<Integer, ArgType> kept = cuts == Cuts.NONE ? Map.of() : branches.kept(access);
-                interpreted(access);
-                branches.keep(kept);
-                if (opened == null) {
-                    branches.record(access);
-                    cut.interpreted(access);
-                } else {
-                    openResults.record(access, opened);
-                }
-            }
-            if (task != null) {
-                tasks.add(task);
-            }
+            add(accesses.operations().get(i), tasks);
         }
         return tasks;
+    }
+
+    /** Adds the task of an operation, unless it would be interpreted because something is not known. */
+    private boolean addKnown(Access access, List<Task> tasks) {
+        for (int value : access.reads()) {
+            if (!isKnown(value)) {
+                return false;
+            }
+        }
+        Operation schema = access.schema();
+        if (schema == null || new KnownOperands(access, types, values, true).missing(schema) != null) {
+            return false;
+        }
+        add(access, tasks);
+        return true;
+    }
+
+    private void add(Access access, List<Task> tasks) {
+        Task task;
+        try {
+            task = lower(access);
+        } catch (IllegalArgumentException | OutOfMemoryError e) {
+            throw Failures.of(List.of(access), this::shape, e);
+        }
+        if (task instanceof Task.Interpreted) {
+            Map<Integer, ArgType> kept = cuts == Cuts.NONE ? Map.of() : branches.kept(access);
+            interpreted(access);
+            branches.keep(kept);
+            if (opened == null) {
+                branches.record(access);
+                cut.interpreted(access);
+            } else {
+                openResults.record(access, opened);
+            }
+        }
+        if (task != null) {
+            tasks.add(task);
+        }
+        cut.added(access);
     }
 
     private @Nullable String shape(int value) {
@@ -216,7 +237,7 @@ public final class Lowerer {
     private void interpreted(Access access) {
         List<String> aliases = Aliases.made(access.op());
         if (!aliases.isEmpty()) {
-            requireUnchanged(access, aliases);
+            UnchangedVariables.require(accesses, values, access, aliases);
         }
         for (int value : access.writes()) {
             Shared where = shared.get(values.name(value));
@@ -259,27 +280,6 @@ public final class Lowerer {
             return known;
         }
         return type.dims().stream().allMatch(dim -> dim >= 0) ? TensorSpec.of(type.dtype(), type.shape()) : null;
-    }
-
-    /**
-     * Checks that variables of unknown shape are not written after they were made to share memory. Such variables are
-     * copied instead, which is equivalent only without later writes.
-     */
-    private void requireUnchanged(Access access, List<String> aliases) {
-        Set<String> names = new HashSet<>(aliases);
-        names.addAll(access.op().inputNames());
-        boolean outlives = Arrays.stream(access.writes()).anyMatch(values::isPersistable);
-        for (Access later : accesses.operations()) {
-            boolean writes = later.index() > access.index()
-                    && Arrays.stream(later.writes()).anyMatch(value -> names.contains(values.name(value)));
-            if (writes || outlives) {
-                throw new IllegalArgumentException("it makes " + names.stream().sorted().toList()
-                        + " share memory, but their size is known only at run time" + (writes
-                                ? ", and operation " + later.index() + " (" + later.op().type() + ") writes one of them"
-                                : "")
-                        + ": copy with 'assign' instead, or give the variables fixed shapes");
-            }
-        }
     }
 
     private static Task interpreted(Access access, String because) {
