@@ -2,8 +2,9 @@
 """Writes networks with open sizes for sizes.py: open_networks.py FOLDER.
 
 A sentence encoder with a mask, a decoder-only transformer, a recogniser of lines of text, a feature pyramid, a speech
-encoder and a voice activity detector, with random weights and open batches and lengths, as FOLDER/NAME.onnx. Tested with
-torch 2.15 and onnx 1.23.2.
+encoder, a voice activity detector and a mixture of experts, with random weights and open batches and lengths, as
+FOLDER/NAME.onnx. How many tokens an expert is given is known only during the run. Tested with torch 2.15 and onnx
+1.23.2.
 """
 import logging
 import pathlib
@@ -115,6 +116,41 @@ def voice():
                          nn.Sigmoid())
 
 
+class Mixture(nn.Module):
+    """Experts that are given their tokens by index and add their results to a sum, two a token."""
+
+    def __init__(self, width, inner, count):
+        super().__init__()
+        self.gate = nn.Linear(width, count, bias=False)
+        self.experts = nn.ModuleList([
+            nn.Sequential(nn.Linear(width, inner), nn.SiLU(), nn.Linear(inner, width)) for _ in range(count)])
+
+    def forward(self, x):
+        tokens = x.flatten(0, 1)
+        weights, chosen = torch.softmax(self.gate(tokens), -1).topk(2, -1)
+        weights = weights / weights.sum(-1, keepdim=True)
+        masks = nn.functional.one_hot(chosen, len(self.experts)).permute(2, 1, 0)
+        y = torch.zeros_like(tokens)
+        for i, expert in enumerate(self.experts):
+            rank, rows = torch.where(masks[i])
+            y.index_add_(0, rows, expert(tokens[rows]) * weights[rows, rank, None])
+        return y.view(x.shape)
+
+
+class Experts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(500, 256)
+        self.norms = nn.ModuleList([nn.LayerNorm(256) for _ in range(2)])
+        self.mixtures = nn.ModuleList([Mixture(256, 512, 4) for _ in range(2)])
+
+    def forward(self, x):
+        y = self.embedding(x)
+        for norm, mixture in zip(self.norms, self.mixtures):
+            y = y + mixture(norm(y))
+        return y
+
+
 # Name: the network, an example, the open axis but the batch.
 NETWORKS = {
     "encoder": (lambda: Sentences(False), lambda: torch.randint(0, 500, (2, 12)), 1),
@@ -123,6 +159,7 @@ NETWORKS = {
     "pyramid": (Pyramid, lambda: torch.randn(2, 3, 64, 96), 3),
     "speech": (Speech, lambda: torch.randn(2, 40, 64), 2),
     "voice": (voice, lambda: torch.randn(2, 1, 512), 2),
+    "experts": (Experts, lambda: torch.randint(0, 500, (2, 12)), 1),
 }
 
 

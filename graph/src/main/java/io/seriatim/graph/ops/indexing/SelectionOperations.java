@@ -99,22 +99,43 @@ public final class SelectionOperations {
             Indexes.requireDimensions(inference, "Condition");
             double[] values = inference.numbers("Condition");
             inference.set("Out", DType.INT64,
-                    values == null ? -1 : Arrays.stream(values).filter(each -> each != 0).count(),
-                    inference.dims("Condition").length);
+                    values == null ? -1 : countOfNonZeros(values), inference.dims("Condition").length);
         }).lower(l -> {
             long[] dims = l.type("Condition", 0).dims();
             double[] values = Objects.requireNonNull(l.numbers("Condition"));
-            int[] found = IntStream.range(0, values.length).filter(i -> values[i] != 0).toArray();
-            long[] tuples = new long[found.length * dims.length];
-            for (int i = 0; i < found.length; i++) {
-                long left = found[i];
-                for (int axis = dims.length - 1; axis >= 0; axis--) {
-                    tuples[i * dims.length + axis] = left % dims[axis];
+            int found = countOfNonZeros(values);
+            long[] tuples = tuplesOfNonZeros(values, dims, found);
+            l.out("Out", l.constant(Tensor.of(tuples, found, dims.length)));
+        }).register(registry);
+    }
+
+    private static int countOfNonZeros(double[] values) {
+        int count = 0;
+        for (double value : values) {
+            count += value != 0 ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** Returns the indices along all axes of the elements that are not 0, in their order. */
+    private static long[] tuplesOfNonZeros(double[] values, long[] dims, int count) {
+        int rank = dims.length;
+        long[] tuples = new long[WorkingMemory.length((long) count * rank)];
+        int at = 0;
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] != 0) {
+                long left = i;
+                for (int axis = rank - 1; axis > 0; axis--) {
+                    tuples[at + axis] = left % dims[axis];
                     left /= dims[axis];
                 }
+                if (rank > 0) {
+                    tuples[at] = left;
+                }
+                at += rank;
             }
-            l.out("Out", l.constant(Tensor.of(tuples, found.length, dims.length)));
-        }).register(registry);
+        }
+        return tuples;
     }
 
     private static void oneHot(Operations registry) {
