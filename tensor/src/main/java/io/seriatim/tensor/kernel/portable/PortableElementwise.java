@@ -17,6 +17,7 @@ import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 import io.seriatim.tensor.kernel.portable.function.DoubleLoops;
 import io.seriatim.tensor.kernel.portable.function.FloatLoops;
+import io.seriatim.tensor.kernel.portable.function.FloatSines;
 import io.seriatim.tensor.kernel.portable.function.IntLoops;
 import io.seriatim.tensor.kernel.portable.function.LongLoops;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
@@ -150,6 +151,14 @@ final class PortableElementwise {
         }
         if (grad.function() == Unary.Function.TANH && !hasX && hasY) {
             FloatLoops.tanhGrad(y, dy, dx, count);
+            return;
+        }
+        if (grad.function() == Unary.Function.SIN && hasX) {
+            FloatSines.sinGrad(x, dy, dx, count);
+            return;
+        }
+        if (grad.function() == Unary.Function.COS && hasX) {
+            FloatSines.cosGrad(x, dy, dx, count);
             return;
         }
         for (int i = 0; i < count; i++) {

@@ -56,6 +56,8 @@ public final class FloatLoops {
             case ROUND -> round(x, y, slow);
             case POW -> FloatPowers.run(x, alpha, y, count);
             case ERF -> FloatErf.run(x, y, slow);
+            case SIN -> FloatSines.sin(x, y, count);
+            case COS -> FloatSines.cos(x, y, count);
             default -> other(function, alpha, beta, x, y, count);
         }
     }
