@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,12 +22,14 @@ public final class Dnnl {
     /** Products of more columns of x may take their workspace from the heap; the limit with AVX-512 is 84. */
     private static final long MOST_ON_STACK = 80;
 
+    private static final long STACK_BYTES = 8L << 20;
+
     /** The library, or the reason why there is none. */
     private record Loaded(@Nullable Dnnl dnnl, @Nullable Path folder, @Nullable String problem) {
     }
 
     private static final class Once {
-        static final Loaded LOADED = load();
+        static final Loaded LOADED = loadWithStack();
 
         private Once() {
         }
@@ -64,6 +67,30 @@ public final class Dnnl {
         // By itself it keeps 1,024 primitives that were released. Kernels are kept by PreparedKernels, which counts
         // bytes.
         calls.call("dnnl_set_primitive_cache_capacity", 0);
+    }
+
+    /**
+     * Loads the library on a thread with a large stack: its initialisation takes more than half a megabyte, and where
+     * there is less, the process ends with SIGSEGV.
+     */
+    private static Loaded loadWithStack() {
+        AtomicReference<@Nullable Loaded> loaded = new AtomicReference<>();
+        Thread thread = new Thread(null, () -> loaded.set(load()), "seriatim-load-onednn", STACK_BYTES);
+        thread.setDaemon(true);
+        thread.start();
+        boolean isInterrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+        Loaded result = loaded.get();
+        return result == null ? new Loaded(null, null, "oneDNN could not be loaded: its thread has failed") : result;
     }
 
     private static Loaded load() {
