@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -117,6 +118,7 @@ class IndexedRowsTest {
                 Arrays.stream(arguments).map(Tensor::spec).toArray(TensorSpec[]::new));
         String said = assertThrows(IndexRangeException.class, () -> kernel.run(arguments, KernelContext.current()))
                 .getMessage();
+        assertNotNull(said);
         assertTrue(said.contains(message), said);
         assertArrayEquals(before, out.toFloatArray());
     }
