@@ -55,24 +55,39 @@ final class PortableAlongAxis {
         AxisView values = AxisView.of(Objects.requireNonNull(arguments[1]), topK.axis());
         AxisView indices = AxisView.of(Objects.requireNonNull(arguments[2]), topK.axis());
         boolean whole = spec.dtype().arithmetic() == DType.INT64;
-        return PortableKernel.of((all, _) -> {
+        return PortableKernel.of((all, context) -> {
             Ranking ranking = new Ranking(spec.dtype(), x.length(), (int) topK.k(), topK.largest());
             for (long i = 0; i < x.count() && topK.k() > 0; i++) {
-                long at = x.at(all.get(0), i);
+                long from = x.at(all.get(0), i);
                 if (whole) {
-                    Longs.load(all.get(0).memory(), spec.dtype(), at, x.stride(), ranking.wholes(), 0, x.length());
+                    Longs.load(all.get(0).memory(), spec.dtype(), from, x.stride(), ranking.wholes(), 0, x.length());
                 } else {
-                    Doubles.load(all.get(0).memory(), spec.dtype(), at, x.stride(), ranking.reals(), 0, x.length());
+                    Doubles.load(all.get(0).memory(), spec.dtype(), from, x.stride(), ranking.reals(), 0, x.length());
                 }
                 int[] order = whole ? ranking.ofWholes() : ranking.ofReals();
-                for (int j = 0; j < topK.k(); j++) {
-                    Longs.set(all.get(2).memory(), DType.INT64,
-                            indices.at(all.get(2), i) + j * indices.stride() * Long.BYTES, order[j]);
-                    long to = values.at(all.get(1), i) + j * values.stride() * spec.dtype().bytes();
+                long toIndices = indices.at(all.get(2), i);
+                long toValues = values.at(all.get(1), i);
+                for (int j = 0; j < topK.k(); j += KernelContext.TILE) {
+                    int count = (int) Math.min(KernelContext.TILE, topK.k() - j);
+                    long[] places = context.longs(0);
+                    for (int n = 0; n < count; n++) {
+                        places[n] = order[j + n];
+                    }
+                    Longs.store(all.get(2).memory(), DType.INT64, toIndices + j * indices.stride() * Long.BYTES,
+                            indices.stride(), places, 0, count);
+                    long at = toValues + j * values.stride() * spec.dtype().bytes();
                     if (whole) {
-                        Longs.set(all.get(1).memory(), spec.dtype(), to, ranking.wholes()[order[j]]);
+                        long[] chosen = context.longs(1);
+                        for (int n = 0; n < count; n++) {
+                            chosen[n] = ranking.wholes()[order[j + n]];
+                        }
+                        Longs.store(all.get(1).memory(), spec.dtype(), at, values.stride(), chosen, 0, count);
                     } else {
-                        Doubles.set(all.get(1).memory(), spec.dtype(), to, ranking.reals()[order[j]]);
+                        double[] chosen = context.doubles(0);
+                        for (int n = 0; n < count; n++) {
+                            chosen[n] = ranking.reals()[order[j + n]];
+                        }
+                        Doubles.store(all.get(1).memory(), spec.dtype(), at, values.stride(), chosen, 0, count);
                     }
                 }
             }
