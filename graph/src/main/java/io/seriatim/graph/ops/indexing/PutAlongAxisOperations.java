@@ -170,22 +170,31 @@ public final class PutAlongAxisOperations {
     private static int[] places(Tensor input, Tensor indexes, int axis) {
         long[] index = indexes.toLongArray();
         int[] places = new int[index.length];
-        for (int i = 0; i < index.length; i++) {
-            long length = input.shape().dim(axis);
-            if (index[i] < 0 || index[i] >= length) {
-                throw new IndexRangeException(
-                        "put_along_axis: index number " + i + " must be from 0 to " + (length - 1) + ", but is "
-                                + index[i]);
+        int last = input.shape().rank() - 1;
+        long length = input.shape().dim(axis);
+        long[] strides = new long[last + 1];
+        for (int d = last; d >= 0; d--) {
+            strides[d] = d == last ? 1 : strides[d + 1] * input.shape().dim(d + 1);
+        }
+        long[] at = new long[last + 1];
+        int row = Math.toIntExact(indexes.shape().dim(last));
+        for (int first = 0; first < index.length; first += row) {
+            long start = 0;
+            for (int d = 0; d < last; d++) {
+                start += d == axis ? 0 : at[d] * strides[d];
             }
-            long left = i;
-            long place = 0;
-            long stride = 1;
-            for (int d = input.shape().rank() - 1; d >= 0; d--) {
-                place += (d == axis ? index[i] : left % indexes.shape().dim(d)) * stride;
-                left /= indexes.shape().dim(d);
-                stride *= input.shape().dim(d);
+            long step = axis == last ? 0 : 1;
+            for (int i = 0; i < row; i++) {
+                long chosen = index[first + i];
+                if (chosen < 0 || chosen >= length) {
+                    throw new IndexRangeException("put_along_axis: index number " + (first + i)
+                            + " must be from 0 to " + (length - 1) + ", but is " + chosen);
+                }
+                places[first + i] = Math.toIntExact(start + i * step + chosen * strides[axis]);
             }
-            places[i] = Math.toIntExact(place);
+            for (int d = last - 1; d >= 0 && ++at[d] == indexes.shape().dim(d); d--) {
+                at[d] = 0;
+            }
         }
         return places;
     }

@@ -32,6 +32,8 @@ import java.lang.foreign.ValueLayout;
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
 record AlongAxis(String operation, int axis, long length, long[] dims, long[] indices, long[] named, long[] beside) {
+    /** Shorter rows are not worth a look at whether they have one index. */
+    private static final int LEAST_ROW = 16;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -118,21 +120,40 @@ record AlongAxis(String operation, int axis, long length, long[] dims, long[] in
         long along = named[axis];
         long next = beside[dims.length - 1];
         forEachPiece(index, context, (tile, count, namedAt, step, besideAt) -> {
-            for (int i = 0; i < count; i++) {
-                copy(source, from.offset() + (namedAt + i * step + tile[i] * along) * bytes, target,
-                        to.offset() + (besideAt + i * next) * bytes, bytes);
+            if (step == 1 && next == 1 && isOneIndex(tile, count)) {
+                MemorySegment.copy(source, from.offset() + (namedAt + tile[0] * along) * bytes, target,
+                        to.offset() + besideAt * bytes, count * bytes);
+                return;
             }
+            Elements elements = new Elements(source, from.offset() + namedAt * bytes, step * bytes, along * bytes,
+                    target, to.offset() + besideAt * bytes, next * bytes, 0);
+            elements.copy(tile, count, bytes);
         });
     }
 
-    private static void copy(MemorySegment from, long at, MemorySegment to, long toAt, long bytes) {
-        if (bytes == Integer.BYTES) {
-            to.set(INT, toAt, from.get(INT, at));
-        } else if (bytes == Long.BYTES) {
-            to.set(LONG, toAt, from.get(LONG, at));
-        } else {
-            MemorySegment.copy(from, at, to, toAt, bytes);
+    /** Whether a row of elements is named by the same index, as by one that is expanded over the row. */
+    private static boolean isOneIndex(long[] tile, int count) {
+        if (count < LEAST_ROW) {
+            return false;
         }
+        for (int i = 1; i < count; i++) {
+            if (tile[i] != tile[0]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static void addRow(MemorySegment from, long at, MemorySegment to, long toAt, int count,
+            KernelContext context) {
+        float[] sums = context.floats(0);
+        float[] added = context.floats(1);
+        MemorySegment.copy(to, FLOAT, toAt, sums, 0, count);
+        MemorySegment.copy(from, FLOAT, at, added, 0, count);
+        for (int i = 0; i < count; i++) {
+            sums[i] += added[i];
+        }
+        MemorySegment.copy(sums, 0, to, FLOAT, toAt, count);
     }
 
     /** Writes, or adds, the elements beside the indices to those that the indices name, in the order of the indices. */
@@ -143,21 +164,73 @@ record AlongAxis(String operation, int axis, long length, long[] dims, long[] in
         long along = named[axis];
         long next = beside[dims.length - 1];
         DType dtype = to.dtype();
+        boolean sums = add && dtype == DType.FLOAT32;
         forEachPiece(index, context, (tile, count, namedAt, step, besideAt) -> {
-            for (int i = 0; i < count; i++) {
-                long at = from.offset() + (besideAt + i * next) * bytes;
-                long toAt = to.offset() + (namedAt + i * step + tile[i] * along) * bytes;
-                if (!add) {
-                    copy(source, at, target, toAt, bytes);
-                } else if (dtype == DType.FLOAT32) {
-                    target.set(FLOAT, toAt, target.get(FLOAT, toAt) + source.get(FLOAT, at));
-                } else if (dtype.arithmetic() == DType.INT64) {
-                    Longs.set(target, dtype, toAt, Longs.get(target, dtype, toAt) + Longs.get(source, dtype, at));
+            if ((sums || !add) && step == 1 && next == 1 && isOneIndex(tile, count)) {
+                long at = from.offset() + besideAt * bytes;
+                long toAt = to.offset() + (namedAt + tile[0] * along) * bytes;
+                if (sums) {
+                    addRow(source, at, target, toAt, count, context);
                 } else {
-                    Doubles.set(target, dtype, toAt, Doubles.get(target, dtype, toAt)
-                            + Doubles.get(source, dtype, at));
+                    MemorySegment.copy(source, at, target, toAt, count * bytes);
                 }
+                return;
+            }
+            Elements elements = new Elements(source, from.offset() + besideAt * bytes, next * bytes, 0, target,
+                    to.offset() + namedAt * bytes, step * bytes, along * bytes);
+            if (add) {
+                elements.add(tile, count, dtype);
+            } else {
+                elements.copy(tile, count, bytes);
             }
         });
+    }
+
+    /**
+     * Pairs of elements, one for each index of a piece: the bytes where the first ones lie, by how many the next ones
+     * are further, and by how many for each unit of the index. The loops of common sizes are apart, so that the JIT
+     * takes all else out of them.
+     */
+    private record Elements(MemorySegment from, long at, long step, long along, MemorySegment to, long toAt,
+            long toStep,
+            long toAlong) {
+        void copy(long[] tile, int count, long bytes) {
+            if (bytes == Integer.BYTES) {
+                for (int i = 0; i < count; i++) {
+                    to.set(INT, toAt + i * toStep + tile[i] * toAlong, from.get(INT, at + i * step + tile[i] * along));
+                }
+            } else if (bytes == Long.BYTES) {
+                for (int i = 0; i < count; i++) {
+                    to.set(LONG, toAt + i * toStep + tile[i] * toAlong,
+                            from.get(LONG, at + i * step + tile[i] * along));
+                }
+            } else {
+                for (int i = 0; i < count; i++) {
+                    MemorySegment.copy(from, at + i * step + tile[i] * along, to,
+                            toAt + i * toStep + tile[i] * toAlong, bytes);
+                }
+            }
+        }
+
+        void add(long[] tile, int count, DType dtype) {
+            if (dtype == DType.FLOAT32) {
+                for (int i = 0; i < count; i++) {
+                    long place = toAt + i * toStep + tile[i] * toAlong;
+                    to.set(FLOAT, place, to.get(FLOAT, place) + from.get(FLOAT, at + i * step + tile[i] * along));
+                }
+            } else if (dtype.arithmetic() == DType.INT64) {
+                for (int i = 0; i < count; i++) {
+                    long place = toAt + i * toStep + tile[i] * toAlong;
+                    Longs.set(to, dtype, place, Longs.get(to, dtype, place)
+                            + Longs.get(from, dtype, at + i * step + tile[i] * along));
+                }
+            } else {
+                for (int i = 0; i < count; i++) {
+                    long place = toAt + i * toStep + tile[i] * toAlong;
+                    Doubles.set(to, dtype, place, Doubles.get(to, dtype, place)
+                            + Doubles.get(from, dtype, at + i * step + tile[i] * along));
+                }
+            }
+        }
     }
 }
