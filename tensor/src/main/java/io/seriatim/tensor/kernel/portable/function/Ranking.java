@@ -7,9 +7,9 @@ import java.util.Arrays;
  * The first numbers of a row in sorted order. The order is stable, 0 and −0 are equal, and NaN is the largest. Each
  * number becomes a key, a whole number, such that smaller keys come first. A few are kept in order while the row is
  * passed once. More are sorted in a buffer that holds at least twice as many: whenever it is full, only the first ones
- * remain, and later numbers enter it only if they come before the last of them. Keys of 32 bits are sorted together with
- * their indices, in one long; longer ones alone, and then searched for in the result. Not thread-safe: its arrays are
- * reused for each row.
+ * remain, and later numbers enter it only if they come before the last of them. Keys of 32 bits are sorted with their
+ * indices, in one long; longer ones alone, and then searched for in the result. Not thread-safe: its arrays are reused
+ * for each row.
  */
 public final class Ranking {
     /** Up to so many are kept in order. */
