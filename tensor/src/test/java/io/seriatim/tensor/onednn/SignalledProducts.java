@@ -22,13 +22,15 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that computes products while another thread signals it as fast as it can, as profilers do more slowly.
+ * A program that computes products while another thread signals it several times a product, as profilers do more slowly.
  */
 @SuppressWarnings("restricted")
 final class SignalledProducts {
     private static final int RUNS = 3_000;
     /** With which HotSpot suspends threads; it ignores one that it has not sent. */
     private static final int SIGUSR2 = 12;
+    /** A product takes some 100 µs; without pauses the thread would do nothing but handle signals. */
+    private static final long PAUSE_NANOS = 20_000;
     private static final int NEIGHBOURS = 200;
     private static final int NEIGHBOUR_BYTES = 16 << 10;
     /** 48 floats for each of the inner dimension, and a page to align them. */
@@ -62,11 +64,16 @@ final class SignalledProducts {
             FutureTask<Integer> signals = signals(callingThread());
             Thread sender = new Thread(signals, "sender of signals");
             sender.start();
-            for (int i = 0; i < RUNS; i++) {
-                require(expected, product(kernel, operands));
-                require(sums, sums(dnnl, x, weights));
+            try {
+                for (int i = 0; i < RUNS; i++) {
+                    require(expected, product(kernel, operands));
+                    require(sums, sums(dnnl, x, weights));
+                }
+            } finally {
+                // It must not signal a thread that has ended.
+                sender.interrupt();
+                sender.join();
             }
-            sender.interrupt();
             neighbours.forEach(SignalledProducts::requireUnchanged);
             System.out.println(DONE + RUNS + ", signals: " + signals.get());
         }
@@ -165,6 +172,10 @@ final class SignalledProducts {
                     throw new AssertionError("no signal could be sent");
                 }
                 sent++;
+                long next = System.nanoTime() + PAUSE_NANOS;
+                while (System.nanoTime() - next < 0) {
+                    Thread.onSpinWait();
+                }
             }
             return sent;
         });
