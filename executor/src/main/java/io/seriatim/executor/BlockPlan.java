@@ -83,7 +83,10 @@ final class BlockPlan implements NestedBlock {
     private final SharedRests<BlockPlan> rests;
     /** The sizes that change from iteration to iteration; null for a block that is compiled for each size. */
     private final @Nullable ChangingSizes changing;
-    /** That of all plans: plans that share what follows would otherwise ask for it by every way that leads there. */
+    /**
+     * The native memory of the kernels of all plans in bytes, as it was when the latest one was added: plans that share
+     * what follows would otherwise ask for it by every way that leads there.
+     */
     private volatile long kernelBytes;
     /** The plan without open sizes that was used last; null before the first run. */
     private volatile @Nullable Variant latest;
@@ -216,8 +219,7 @@ final class BlockPlan implements NestedBlock {
      *            whether any operation of the program may run on a device
      */
     BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice) {
-        this(executor, accesses, once, usesDevice, 0, 0, Map.of(), new PlanWorkspaces(), null,
-                new SharedRests<>(BlockPlan::kernelBytes, BlockPlan::closeVariants));
+        this(executor, accesses, once, usesDevice, 0, 0, Map.of(), new PlanWorkspaces(), null, noRests());
     }
 
     /**
@@ -230,7 +232,11 @@ final class BlockPlan implements NestedBlock {
     static BlockPlan inner(Executor executor, ValueNumbering accesses, boolean usesDevice,
             Map<String, Tensor> constants) {
         return new BlockPlan(executor, accesses, false, usesDevice, 0, 0, constants, new PlanWorkspaces(),
-                new SeenOnce<>(), new SharedRests<>(BlockPlan::kernelBytes, BlockPlan::closeVariants));
+                new SeenOnce<>(), noRests());
+    }
+
+    private static SharedRests<BlockPlan> noRests() {
+        return new SharedRests<>(rest -> rest.kernelBytes, BlockPlan::closeVariants);
     }
 
     private BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice, int depth,
@@ -559,11 +565,6 @@ final class BlockPlan implements NestedBlock {
         long bound = compiled.sum();
         return new BoundSizes(kept.size(), bound, Math.max(0, runs.sum() - bound),
                 kernels.stream().mapToLong(Kernel::bytes).sum() + workspaces.bytes());
-    }
-
-    /** Returns the native memory of the kernels of all plans in bytes, as it was when the latest one was added. */
-    private long kernelBytes() {
-        return kernelBytes;
     }
 
     /** Closes all idle frames. */

@@ -1,8 +1,8 @@
 package io.seriatim.executor.lower;
 
+import io.seriatim.executor.ir.ConstantElements;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.ArgType;
-import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ final class OperationInputs {
         this.constants = constants;
         int sum = 31 * operation + Arrays.hashCode(types);
         for (Tensor constant : constants) {
-            sum = 31 * sum + (constant == null ? 0 : hash(constant));
+            sum = 31 * sum + (constant == null ? 0 : ConstantElements.hash(constant));
         }
         this.hash = sum;
     }
@@ -56,23 +56,6 @@ final class OperationInputs {
         return new OperationInputs(operation, types, constants);
     }
 
-    private static int hash(Tensor constant) {
-        return isShort(constant) ? Arrays.hashCode(constant.toLongArray()) : System.identityHashCode(constant);
-    }
-
-    /** Returns whether a constant is compared by its elements. */
-    private static boolean isShort(Tensor constant) {
-        return !constant.dtype().isFloating() && !constant.dtype().isComplex()
-                && constant.shape().size() <= ShapeFolding.MOST_FOLDED && constant.lod().equals(Lod.NONE);
-    }
-
-    /** Returns whether two constants of the same type and shape surely have the same elements. */
-    @SuppressWarnings("ReferenceEquality") // The same constant has the same elements.
-    private static boolean areEqual(@Nullable Tensor one, @Nullable Tensor other) {
-        return one == other || (one != null && other != null && isShort(one) && isShort(other)
-                && Arrays.equals(one.toLongArray(), other.toLongArray()));
-    }
-
     @Override
     public boolean equals(@Nullable Object object) {
         if (!(object instanceof OperationInputs other) || hash != other.hash || operation != other.operation
@@ -80,7 +63,7 @@ final class OperationInputs {
             return false;
         }
         for (int i = 0; i < constants.length; i++) {
-            if (!areEqual(constants[i], other.constants[i])) {
+            if (!ConstantElements.areEqual(constants[i], other.constants[i])) {
                 return false;
             }
         }

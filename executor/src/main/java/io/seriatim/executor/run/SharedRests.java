@@ -2,13 +2,11 @@ package io.seriatim.executor.run;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.ConstantElements;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.graph.program.Block;
-import io.seriatim.tensor.DType;
-import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -32,7 +30,6 @@ import java.util.stream.Collectors;
 public final class SharedRests<P> {
     /** Enough for a chain of plans whose holders run once each. */
     private static final int MOST_IDLE = 32;
-    private static final int MOST_COMPARED = 64;
     private static final long MOST_IDLE_BYTES = 64L << 20;
 
     private final ToLongFunction<P> bytes;
@@ -57,37 +54,14 @@ public final class SharedRests<P> {
      *            the variables that it gives
      */
     private record Form(int depth, Block block, List<Integer> operations, List<String> external, List<String> wanted,
-            Map<String, Elements> constants) {
+            Map<String, ConstantElements> constants) {
         static Form of(int depth, ValueNumbering block, Map<String, Tensor> constants) {
             return new Form(depth, block.block(), block.operations().stream().map(Access::index).toList(),
                     Arrays.stream(block.externals()).mapToObj(value -> block.values().get(value).name()).toList(),
                     block.wanted().stream().map(value -> block.values().get(value).name()).toList(),
                     constants.entrySet().stream()
-                            .collect(Collectors.toMap(Map.Entry::getKey, each -> Elements.of(each.getValue()))));
-        }
-    }
-
-    /**
-     * A constant, compared by its elements if they are few.
-     *
-     * @param elements
-     *            the list of them, or the tensor
-     */
-    private record Elements(TensorSpec spec, Object elements) {
-        static Elements of(Tensor constant) {
-            boolean isCompared = constant.shape().size() <= MOST_COMPARED && constant.lod().equals(Lod.NONE);
-            Object elements = constant;
-            if (isCompared && constant.dtype() == DType.FLOAT32) {
-                float[] floats = constant.toFloatArray();
-                List<Integer> bits = new ArrayList<>(floats.length);
-                for (float each : floats) {
-                    bits.add(Float.floatToRawIntBits(each));
-                }
-                elements = bits;
-            } else if (isCompared && !constant.dtype().isFloating() && !constant.dtype().isComplex()) {
-                elements = Arrays.stream(constant.toLongArray()).boxed().toList();
-            }
-            return new Elements(constant.spec(), elements);
+                            .collect(Collectors.toMap(Map.Entry::getKey,
+                                    each -> new ConstantElements(each.getValue()))));
         }
     }
 

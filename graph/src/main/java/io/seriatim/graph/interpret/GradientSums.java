@@ -36,21 +36,22 @@ final class GradientSums implements AutoCloseable {
         }
 
         void add(Object other) {
-            if (isOwn && value instanceof Tensor sum && other instanceof Tensor gradient
-                    && gradient.dtype() == sum.dtype() && gradient.shape().equals(sum.shape())) {
-                kernel(sum, gradient).run(new Tensor[]{sum, gradient, sum}, KernelContext.current());
-                return;
-            }
-            if (value instanceof Tensor first && other instanceof Tensor gradient && first.spec().isRowMajor()
-                    && gradient.spec().equals(first.spec())) {
-                Tensor sum = Tensor.allocate(first.dtype(), first.shape().dims());
-                kernel(sum, gradient).run(new Tensor[]{first, gradient, sum}, KernelContext.current());
+            if (value instanceof Tensor known && other instanceof Tensor gradient && isAddedByKernel(known, gradient)) {
+                Tensor sum = isOwn ? known : Tensor.allocate(known.dtype(), known.shape().dims());
+                kernel(sum, gradient).run(new Tensor[]{known, gradient, sum}, KernelContext.current());
                 value = sum;
                 isOwn = true;
                 return;
             }
             isOwn = value instanceof Tensor && other instanceof Tensor;
             value = VariableValues.sum(value, other);
+        }
+
+        /** The first gradient is added like the later ones, to which the memory of the sum belongs, if it is dense. */
+        private boolean isAddedByKernel(Tensor known, Tensor gradient) {
+            return isOwn
+                    ? gradient.dtype() == known.dtype() && gradient.shape().equals(known.shape())
+                    : known.spec().isRowMajor() && gradient.spec().equals(known.spec());
         }
 
         private Kernel kernel(Tensor sum, Tensor gradient) {

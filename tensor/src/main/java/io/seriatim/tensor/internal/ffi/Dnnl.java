@@ -1,13 +1,10 @@
 package io.seriatim.tensor.internal.ffi;
 
-import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,19 +18,6 @@ public final class Dnnl {
     private static final String PLAIN_PRODUCTS = "gemm:jit";
     /** Products of more columns of x may take their workspace from the heap; the limit with AVX-512 is 84. */
     private static final long MOST_ON_STACK = 80;
-
-    private static final long STACK_BYTES = 8L << 20;
-
-    /** The library, or the reason why there is none. */
-    private record Loaded(@Nullable Dnnl dnnl, @Nullable Path folder, @Nullable String problem) {
-    }
-
-    private static final class Once {
-        static final Loaded LOADED = loadWithStack();
-
-        private Once() {
-        }
-    }
 
     private final CheckedCalls calls;
     private final MemorySegment execute;
@@ -54,7 +38,8 @@ public final class Dnnl {
     record NativeStream(long address) implements Handle {
     }
 
-    private Dnnl(SymbolLookup dnnl, SymbolLookup openMp) {
+    /** Creates the calls of a library that was loaded, and of the OpenMP library that it uses. */
+    Dnnl(SymbolLookup dnnl, SymbolLookup openMp) {
         calls = new CheckedCalls(dnnl);
         execute = dnnl.findOrThrow("dnnl_primitive_execute");
         setDataHandle = dnnl.findOrThrow("dnnl_memory_set_data_handle");
@@ -70,66 +55,12 @@ public final class Dnnl {
     }
 
     /**
-     * Loads the library on a thread with a large stack: its initialisation takes more than half a megabyte, and where
-     * there is less, the process ends with SIGSEGV.
-     */
-    private static Loaded loadWithStack() {
-        AtomicReference<@Nullable Loaded> loaded = new AtomicReference<>();
-        Thread thread = new Thread(null, () -> loaded.set(load()), "seriatim-load-onednn", STACK_BYTES);
-        thread.setDaemon(true);
-        thread.start();
-        boolean isInterrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
-        Loaded result = loaded.get();
-        return result == null ? new Loaded(null, null, "oneDNN could not be loaded: its thread has failed") : result;
-    }
-
-    private static Loaded load() {
-        NativePlatform platform = NativePlatform.current();
-        if (platform == null) {
-            return new Loaded(null, null,
-                    "there is no oneDNN for " + System.getProperty("os.name") + " on " + System.getProperty("os.arch"));
-        }
-        Path folder = null;
-        try {
-            folder = NativeFiles.unpack(platform);
-            SymbolLookup openMp = Linker.nativeLinker().defaultLookup();
-            SymbolLookup last = openMp;
-            for (String name : platform.libraries()) {
-                // The loader finds a library that is loaded already by its name: those that oneDNN needs come first.
-                last = SymbolLookup.libraryLookup(folder.resolve(name), Arena.global());
-                openMp = name.equals(platform.openMp()) ? last : openMp;
-            }
-            return new Loaded(new Dnnl(last, openMp), folder, null);
-        } catch (IllegalCallerException e) {
-            Module module = Dnnl.class.getModule();
-            return new Loaded(null, folder, "oneDNN was not loaded, since Java denies native access to "
-                    + (module.isNamed()
-                            ? "the modules: start it with --enable-native-access=io.seriatim.device,"
-                                    + module.getName()
-                            : "the class path: start it with --enable-native-access=ALL-UNNAMED"));
-        } catch (IOException | RuntimeException | LinkageError e) {
-            return new Loaded(null, folder,
-                    "oneDNN could not be loaded" + (folder == null ? "" : " from " + folder) + ": " + e);
-        }
-    }
-
-    /**
      * The library.
      *
      * @return null if it could not be loaded: {@link #problem} says why
      */
     public static @Nullable Dnnl get() {
-        return Once.LOADED.dnnl();
+        return DnnlLibrary.get().dnnl();
     }
 
     /**
@@ -153,7 +84,7 @@ public final class Dnnl {
      * @return null if there is one
      */
     public static @Nullable String problem() {
-        return Once.LOADED.problem();
+        return DnnlLibrary.get().problem();
     }
 
     /**
@@ -162,7 +93,7 @@ public final class Dnnl {
      * @return a folder, or null if nothing was unpacked
      */
     public static @Nullable Path folder() {
-        return Once.LOADED.folder();
+        return DnnlLibrary.get().folder();
     }
 
     /**
@@ -205,7 +136,10 @@ public final class Dnnl {
      *             if the primitive fails
      */
     public void execute(long primitive, int count, long arguments) {
-        int status = Calls.execute(execute, primitive, stream.address(), count, arguments);
+        requireExecuted(Calls.execute(execute, primitive, stream.address(), count, arguments), count);
+    }
+
+    private void requireExecuted(int status, int count) {
         if (status != 0) {
             throw calls.failure("dnnl_primitive_execute", DnnlStatus.of(status), count + " arguments");
         }
@@ -228,10 +162,8 @@ public final class Dnnl {
             execute(primitive, count, arguments);
             return;
         }
-        int status = signals.within(() -> Calls.execute(execute, primitive, stream.address(), count, arguments));
-        if (status != 0) {
-            throw calls.failure("dnnl_primitive_execute", DnnlStatus.of(status), count + " arguments");
-        }
+        requireExecuted(signals.within(() -> Calls.execute(execute, primitive, stream.address(), count, arguments)),
+                count);
     }
 
     /**

@@ -18,7 +18,7 @@ public final class FloatLoops {
     /** The number of the sign bit. */
     private static final int SIGN = 31;
     // For loops with slow instructions, which gain nothing from unrolling.
-    private static final int LEAST_OF_SLOW = 64;
+    static final int LEAST_OF_SLOW = 64;
 
     private FloatLoops() {
     }

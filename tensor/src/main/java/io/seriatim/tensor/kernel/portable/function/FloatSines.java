@@ -2,15 +2,13 @@ package io.seriatim.tensor.kernel.portable.function;
 
 /**
  * Sine and cosine of float32, computed in float64, such that the result is almost always the float next to the exact
- * one. With n the whole number next to x / π, the sine of x is that of r = x − n π, negated for an odd n; the cosine is
- * the sine with n next to x / π, less a half. The sine of r, from −π/2 to π/2, is r (1 + r² P(r²)), where P
- * interpolates at Chebyshev points; its relative error is 4e-13. Since π is subtracted in two parts, of which the first
- * has few bits, r is exact enough up to {@link #MOST}. Larger arguments, and NaN, are left to {@link Math}. The loops
- * have no branches, so that the JIT vectorises them.
+ * one. With n the whole number next to x / π, the sine of x is that of r = x − n π, negated for an odd n; the
+ * cosine is the sine with n next to x / π, less a half. The sine of r, from −π/2 to π/2, is r (1 + r² P(r²)), where P
+ * interpolates at Chebyshev points; its relative error is 4e-13. Since π is subtracted in two parts, of which the
+ * first has few bits, r is exact enough up to {@link #MOST}. Larger arguments, and NaN, are left to {@link Math}. The
+ * loops have no branches, so that the JIT vectorises them, and each function has its own, which it inlines.
  */
 public final class FloatSines {
-    /** The fewest elements that a loop computes, as in {@link FloatLoops}. */
-    static final int LEAST = 64;
     /** Up to here n, of 20 bits with its half, times the first part of π, of 33 bits, is exact in float64. */
     private static final float MOST = 0x1p20f;
     private static final int MOST_BITS = Float.floatToRawIntBits(MOST);
@@ -31,7 +29,7 @@ public final class FloatSines {
             }
             return;
         }
-        int n = Math.max(count, LEAST);
+        int n = Math.max(count, FloatLoops.LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
             y[i] = (float) sin(x[i]);
         }
@@ -45,7 +43,7 @@ public final class FloatSines {
             }
             return;
         }
-        int n = Math.max(count, LEAST);
+        int n = Math.max(count, FloatLoops.LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
             y[i] = (float) cos(x[i]);
         }
@@ -70,7 +68,7 @@ public final class FloatSines {
             }
             return;
         }
-        int n = Math.max(count, LEAST);
+        int n = Math.max(count, FloatLoops.LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
             dx[i] = (float) (dy[i] * cos(x[i]));
         }
@@ -95,7 +93,7 @@ public final class FloatSines {
             }
             return;
         }
-        int n = Math.max(count, LEAST);
+        int n = Math.max(count, FloatLoops.LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
             dx[i] = (float) (dy[i] * -sin(x[i]));
         }

@@ -192,8 +192,7 @@ record AlongAxis(String operation, int axis, long length, long[] dims, long[] in
      * takes all else out of them.
      */
     private record Elements(MemorySegment from, long at, long step, long along, MemorySegment to, long toAt,
-            long toStep,
-            long toAlong) {
+            long toStep, long toAlong) {
         void copy(long[] tile, int count, long bytes) {
             if (bytes == Integer.BYTES) {
                 for (int i = 0; i < count; i++) {
