@@ -22,7 +22,8 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that computes products while another thread signals it several times a product, as profilers do more slowly.
+ * A program that computes products while another thread signals it several times a product, as profilers do more
+ * slowly.
  */
 @SuppressWarnings("restricted")
 final class SignalledProducts {
