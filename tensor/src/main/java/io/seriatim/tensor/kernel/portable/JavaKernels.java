@@ -1,6 +1,8 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Reduction;
@@ -14,9 +16,14 @@ import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.computation.network.Softmax;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.KernelProvider;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.portable.view.WindowPooling;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Kernels in plain Java that are faster than a library's. They are asked first, and decline other computations. */
 public final class JavaKernels implements KernelProvider {
@@ -55,7 +62,7 @@ public final class JavaKernels implements KernelProvider {
         kernels.register(PROVIDER, PortableKernels.CPU, "reduction", Reduction.class, FLOAT32,
                 PortableKernels.plain(BlockedChannelSum::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "pooling", Pooling.class, BOTH,
-                PortableKernels.plain(MaxPool2x2::forward));
+                PortableKernels.plain(JavaKernels::pooling));
         kernels.register(PROVIDER, PortableKernels.CPU, "recurrence", Recurrence.class, FLOAT32,
                 JavaProducts::of);
         kernels.register(PROVIDER, PortableKernels.CPU, "recurrence_grad", RecurrenceGrad.class, FLOAT32,
@@ -64,5 +71,23 @@ public final class JavaKernels implements KernelProvider {
                 (_, arguments) -> JavaProducts.packing(arguments));
         kernels.register(PROVIDER, PortableKernels.CPU, "pooling_grad", PoolingGrad.class, BOTH,
                 PortableKernels.plain(MaxPool2x2::grad));
+    }
+
+    private static @Nullable Kernel pooling(Pooling pooling, @Nullable TensorSpec[] arguments) {
+        Kernel small = MaxPool2x2.forward(pooling, arguments);
+        WindowPooling windows = small != null
+                ? null
+                : WindowPooling.of(pooling, Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[1]));
+        return windows == null ? small : new PortableKernel() {
+            @Override
+            void compute(@Nullable Tensor[] all, KernelContext context) {
+                windows.run(Objects.requireNonNull(all[0]), Objects.requireNonNull(all[1]), context);
+            }
+
+            @Override
+            public String provider() {
+                return PROVIDER;
+            }
+        };
     }
 }
