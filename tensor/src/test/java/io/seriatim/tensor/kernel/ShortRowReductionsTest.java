@@ -42,7 +42,8 @@ final class ShortRowReductionsTest {
     @EnumSource(value = Reduction.Function.class, names = {"SUM", "MEAN", "MAX", "MIN"})
     void rowsOfAllLengths(Reduction.Function function) {
         Random random = new Random(1);
-        for (int[] size : new int[][]{{1, 1}, {7, 1}, {1025, 2}, {3, 3}, {13, 5}, {784, 48}, {33, 128}, {9, 256},
+        for (int[] size : new int[][]{{1, 1}, {7, 1}, {1025, 2}, {3, 3}, {100, 4}, {13, 5}, {90, 9}, {784, 48},
+                {70, 100}, {17, 127}, {33, 128}, {15, 129}, {9, 256},
                 {5, 257}, {3, 512}, {4, 513}, {2, 1024}, {3, 1500}}) {
             float[] values = new float[size[0] * size[1]];
             for (int i = 0; i < values.length; i++) {

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PortableReduction {
     private static final int TURNS = 8;
+    /** The extremes of longer rows take fewer steps one row after the other. */
+    private static final int MOST_OF_SHIFTED = 128;
 
     private final Reduction.Function function;
     private final boolean whole;
@@ -105,14 +107,12 @@ final class PortableReduction {
             Floats.load(x.memory(), x.dtype(), x.offset() + column * length * x.dtype().bytes(), 1, tile, 0,
                     count * length);
             switch (function) {
-                case MAX -> {
-                    for (int i = 0; i < count; i++) {
-                        values[i] = greatest(tile, i * length, length);
+                case MAX, MIN -> {
+                    if (length <= MOST_OF_SHIFTED) {
+                        extremes(tile, context.floats(1), count * length, length);
                     }
-                }
-                case MIN -> {
                     for (int i = 0; i < count; i++) {
-                        values[i] = least(tile, i * length, length);
+                        values[i] = length <= MOST_OF_SHIFTED ? tile[i * length] : extreme(tile, i * length, length);
                     }
                 }
                 default -> {
@@ -143,6 +143,10 @@ final class PortableReduction {
         return a + b + (c + d);
     }
 
+    private float extreme(float[] tile, int from, int length) {
+        return function == Reduction.Function.MAX ? greatest(tile, from, length) : least(tile, from, length);
+    }
+
     private static float greatest(float[] tile, int from, int length) {
         float a = Float.NEGATIVE_INFINITY;
         float b = a;
@@ -163,6 +167,28 @@ final class PortableReduction {
             b = Math.min(b, tile[i + 1]);
         }
         return Math.min(i < from + length ? Math.min(a, tile[i]) : a, b);
+    }
+
+    /**
+     * Leaves the extreme of so many elements from each place on at that place, that of a row at its first one. Extremes
+     * of 2<sup>i + 1</sup> elements are those of two of 2<sup>i</sup>, at all places at once: loops over one short row
+     * do not become vector instructions.
+     */
+    private void extremes(float[] tile, float[] shifted, int size, int length) {
+        for (int width = 1; width < length; width *= 2) {
+            int by = Math.min(width, length - width);
+            int count = size - by;
+            System.arraycopy(tile, by, shifted, 0, count);
+            if (function == Reduction.Function.MAX) {
+                for (int i = 0; i < count; i++) {
+                    tile[i] = Math.max(tile[i], shifted[i]);
+                }
+            } else {
+                for (int i = 0; i < count; i++) {
+                    tile[i] = Math.min(tile[i], shifted[i]);
+                }
+            }
+        }
     }
 
     private long start() {
