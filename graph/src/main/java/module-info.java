@@ -23,6 +23,7 @@
     exports io.seriatim.graph.optimizer;
     exports io.seriatim.graph.parallel;
     exports io.seriatim.graph.program;
+    exports io.seriatim.graph.unroll to io.seriatim.executor;
     // Text from files, made fit for a terminal.
     // Modules that read models of other systems.
     exports io.seriatim.graph.translate to io.seriatim.onnx, io.seriatim.mxnet;

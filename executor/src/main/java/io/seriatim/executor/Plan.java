@@ -4,6 +4,7 @@ import io.seriatim.engine.Engine;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.EndOfBatches;
+import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
@@ -28,6 +29,7 @@ import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.graph.quantization.IntegerProducts;
 import io.seriatim.graph.quantization.IntegerSums;
 import io.seriatim.graph.quantization.LevelTables;
+import io.seriatim.graph.unroll.LoopUnrolling;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.array.NDArray;
 import java.util.Arrays;
@@ -84,9 +86,14 @@ public final class Plan {
         this.fetches = fetches;
         this.requirements = FeedRequirements.of(program, feeds);
         fetches.names().forEach(name -> requireFetch(program.global(), name));
-        Program quantized = executor.options().passes().contains(PassName.INTEGERS)
-                ? LevelTables.of(IntegerSums.of(IntegerProducts.of(program, fetches.names())))
+        Options options = executor.options();
+        boolean unrolls = !once && !options.nanCheck() && options.passes().contains(PassName.SIMPLIFICATION);
+        Program unrolled = unrolls
+                ? LoopUnrolling.of(program, feeds.names(), fetches.names(), executor.interpreter())
                 : program;
+        Program quantized = options.passes().contains(PassName.INTEGERS)
+                ? LevelTables.of(IntegerSums.of(IntegerProducts.of(unrolled, fetches.names())))
+                : unrolled;
         this.lods = LodProgram.of(BlockPersistables.moved(quantized), feeds.names(), fetches.names());
         this.program = lods.program() == program ? program.copy() : lods.program();
         Block block = this.program.global();

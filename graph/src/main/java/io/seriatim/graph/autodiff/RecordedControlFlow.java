@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * them from there, with fresh variables for what it computes ({@link StepWriter}). {@code recurrent_grad} becomes a
  * recurrence in the other direction ({@link RecordedRecurrence}). The results are the same, under the same names.
  */
-final class RecordedControlFlow {
+public final class RecordedControlFlow {
     private static final Set<String> GRADIENTS = Set.of("while_grad", "conditional_block_grad", "recurrent_grad");
     private static final VarType NUMBER = VarType.dense(DType.INT64, 1);
 
@@ -50,8 +50,17 @@ final class RecordedControlFlow {
         return new StepWriter(names, program.global(), program.global(), null, _ -> null);
     }
 
-    /** Replaces the gradients of control flow on which some variables depend. */
-    static void rewrite(Program program, Collection<String> targets) {
+    /**
+     * Replaces the gradients of control flow on which some variables depend.
+     *
+     * @param program
+     *            is changed
+     * @param targets
+     *            the variables
+     * @throws IllegalArgumentException
+     *             if a gradient cannot be replaced; then nothing is changed
+     */
+    public static void rewrite(Program program, Collection<String> targets) {
         List<OpDesc> found = find(program.global(), targets);
         if (!found.isEmpty()) {
             // What cannot be recorded is found before anything is changed.
