@@ -20,6 +20,7 @@ final class Im2col {
     private final int columns;
     /** Three numbers for each run: its index in a channel, its index in the rows of that channel, and its length. */
     private final int[] runs;
+    private final boolean isPadded;
 
     Im2col(ConvolutionRecipes.Geometry geometry, long[] image, long[] weights, long[] result) {
         int images = Math.toIntExact(image[0]);
@@ -32,6 +33,11 @@ final class Im2col {
         columns = Math.multiplyExact(images, product(places));
         taps = product(kernel);
         runs = runs(geometry, images, lengths, places, kernel);
+        int copied = 0;
+        for (int i = 0; i < runs.length; i += RUN) {
+            copied += runs[i + 2];
+        }
+        isPadded = copied < taps * columns;
     }
 
     static int[] spatial(long[] dims, int rank) {
@@ -103,11 +109,18 @@ final class Im2col {
     void gather(MemorySegment memory, long from, long to, KernelContext context) {
         int rows = taps * columns;
         float[] array = context.floatArray(rows + channel);
-        Arrays.fill(array, 0, rows, 0);
+        if (isPadded) {
+            Arrays.fill(array, 0, rows, 0);
+        }
         for (int c = 0; c < channels; c++) {
             Floats.load(memory, DType.FLOAT32, from + (long) c * channel * Float.BYTES, 1, array, rows, channel);
             for (int i = 0; i < runs.length; i += RUN) {
-                System.arraycopy(array, rows + runs[i], array, runs[i + 1], runs[i + 2]);
+                if (runs[i + 2] == 1) {
+                    // As where the window moves by more than an element: without a call.
+                    array[runs[i + 1]] = array[rows + runs[i]];
+                } else {
+                    System.arraycopy(array, rows + runs[i], array, runs[i + 1], runs[i + 2]);
+                }
             }
             Floats.store(memory, DType.FLOAT32, to + (long) c * rows * Float.BYTES, 1, array, 0, rows);
         }
