@@ -142,7 +142,9 @@ final class BlockPlan implements NestedBlock {
             Frame frame = null;
             try {
                 frame = new Frame(plan, options, streams, arenas).with(held)
-                        .with(rest == null ? null : run -> rest.of(run).results(run));
+                        .with(rest == null
+                                ? null
+                                : (part, fetched, run) -> rest.of(part, run).results(fetched, run));
                 return frame;
             } finally {
                 if (frame == null) {
@@ -495,19 +497,18 @@ final class BlockPlan implements NestedBlock {
             if (task instanceof Task.Rest rest) {
                 int known = conditions + (rest.outcomes().isEmpty() ? 0 : 1);
                 return rests.hold(rest, depth + 1,
-                        constants -> new BlockPlan(executor, rest.block(), once, usesDevice, depth + 1,
+                        (part, constants) -> new BlockPlan(executor, part.block(), once, usesDevice, depth + 1,
                                 known, constants, workspaces.rest(), new SeenOnce<>(), rests));
             }
         }
         return null;
     }
 
-    /** Runs the rest of a block and returns its results. */
-    private RestOfBlock.Results results(RunContext context) {
+    /** Runs a part of the rest of a block and returns its results, of which the first ones are those of the block. */
+    private RestOfBlock.Results results(int fetched, RunContext context) {
         AtomicReference<RestOfBlock.@Nullable Results> results = new AtomicReference<>();
-        run(context, frame -> results.set(accesses.block().index() == 0
-                ? RestOfBlock.Results.taken(frame, accesses)
-                : RestOfBlock.Results.shared(frame, accesses)));
+        int taken = accesses.block().index() == 0 ? fetched : 0;
+        run(context, frame -> results.set(RestOfBlock.Results.of(frame, accesses, taken)));
         return Objects.requireNonNull(results.get());
     }
 
@@ -516,7 +517,8 @@ final class BlockPlan implements NestedBlock {
         if (in != null) {
             return in;
         }
-        int most = executor.options().specialisations();
+        // Plans of several parts share a workspace, which closes the frames of those that are no longer kept.
+        int most = depth > 0 ? Integer.MAX_VALUE : executor.options().specialisations();
         return new Workspace<>(executor.options().devices(), usesDevice ? Math.min(most, MOST_DEVICE_FRAMES) : most,
                 Frame::close);
     }
@@ -540,7 +542,7 @@ final class BlockPlan implements NestedBlock {
     private void giveBack(Workspace<Variant, Frame> in, Variant with, boolean isHeld) {
         if (with.isHasty() || with.isClosed()) {
             with.close();
-            in.closeFrames(Variant::isClosed);
+            in.closeFrame(with);
         }
         if (once) {
             in.close();

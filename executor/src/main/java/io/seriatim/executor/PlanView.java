@@ -252,6 +252,9 @@ public final class PlanView {
             case Task.Interpreted interpreted -> "interpreted: " + interpreted.because();
             case Task.Rest rest when rest.condition() >= 0 -> "two plans of their own, one for each value of '"
                     + plan.values().name(rest.condition()) + "': " + rest.operations().size() + " operations";
+            case Task.Rest rest when rest.parts().size() > 1 -> rest.parts().size()
+                    + " plans of their own, compiled when their shapes are known: " + rest.operations().size()
+                    + " operations";
             case Task.Rest rest -> "a plan of their own, compiled when their shapes are known: "
                     + rest.operations().size() + " operations";
             case Task.Compute compute -> {

@@ -107,7 +107,7 @@ class BranchesOfSizesTest {
                     .specialisation(executor.scope(), Sharing.NONE, Bits.normal(1, 3, WIDTH)).tasks();
             Task.Rest rest = assertInstanceOf(Task.Rest.class, tasks.getLast());
             assertEquals(0, tasks.stream().filter(Task.Interpreted.class::isInstance).count());
-            assertEquals(0, rest.block().operations().stream().filter(Access::runsBlocks).count());
+            assertEquals(0, rest.parts().getFirst().block().operations().stream().filter(Access::runsBlocks).count());
         }
     }
 

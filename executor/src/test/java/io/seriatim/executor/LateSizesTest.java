@@ -161,13 +161,13 @@ class LateSizesTest {
         });
     }
 
-    /** Three late sizes, each of which is used up to its sum only behind the next late size in the program. */
-    private static Network mixture() {
+    /** Late sizes, each of which is used up to its sum only behind the next late size in the program. */
+    private static Network mixture(int sizes) {
         return Network.define(3, g -> {
             Value x = g.data("x", FLOAT32, -1, WIDTH);
             Value before = chosenRows(g, g.linear(x, WIDTH), 0);
             Value sum = x;
-            for (int i = 0; i < 2; i++) {
+            for (int i = 0; i < sizes - 1; i++) {
                 Value own = g.linear(before, WIDTH).tanh();
                 before = chosenRows(g, g.linear(x, WIDTH), 0);
                 sum = sum.plus(own.sum());
@@ -179,7 +179,7 @@ class LateSizesTest {
 
     @Test
     void whatDoesNotFollowFromALateSizeIsNotCutOff() {
-        Network network = mixture();
+        Network network = mixture(3);
         try (Executor executor = Executor.builder().build()) {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("x"),
@@ -197,7 +197,7 @@ class LateSizesTest {
     /** Each part is compiled for the sizes that it depends on, not for those of the parts before. */
     @Test
     void lateSizesAreNotCombined() {
-        Network network = mixture();
+        Network network = mixture(3);
         String y = network.outputs().get("y").name();
         Interpreter interpreter = Interpreter.of(Kernels.system());
         interpreter.run(network.startup(), Map.of(), List.of());
@@ -213,6 +213,61 @@ class LateSizesTest {
             List<Long> bound = plan.boundLate();
             assertEquals(3, bound.size(), bound.toString());
             assertTrue(bound.stream().allMatch(each -> each <= 2 * 5), bound.toString());
+        }
+    }
+
+    /** Layers of late sizes, each of which depends on the one before, which a plan in a plan could not be for all. */
+    private static Network layers(int count, boolean trains) {
+        return Network.define(3, g -> {
+            Value x = g.data("x", FLOAT32, -1, WIDTH);
+            Value y = x;
+            for (int i = 0; i < count; i++) {
+                Value chosen = chosenRows(g, g.linear(y, WIDTH), 0);
+                y = y.plus(g.linear(chosen, WIDTH).tanh().sum().times(0.1)).tanh();
+            }
+            Value loss = y.square().mean();
+            if (trains) {
+                g.minimize(loss, Sgd.of(0.1));
+            }
+            return Outputs.of("y", y).and("loss", loss);
+        });
+    }
+
+    /** What follows each late size is a part, whose plan is not inside of that of another part. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void eachOfManyLateSizesHasAPart(boolean trains) {
+        int count = 40;
+        Network network = layers(count, trains);
+        List<String> names = network.outputs().values().values().stream().map(Value::name).toList();
+        Interpreter interpreter = Interpreter.of(Kernels.system());
+        interpreter.run(network.startup(), Map.of(), List.of());
+        try (Executor executor = Executor.builder().threads(2).eager().build()) {
+            interpreter.names().forEach(name -> executor.scope().set(name, Bits.copy(interpreter.get(name))));
+            Plan plan = executor.compile(network.main(), feeds("x"), fetches(names.toArray(String[]::new)));
+            Task.Rest rest = assertInstanceOf(Task.Rest.class,
+                    compiled(executor, plan, Bits.normal(1, 5, WIDTH)).tasks().getLast());
+            assertEquals(count, rest.parts().size());
+            assertEquals(rest.operations(),
+                    rest.parts().stream().flatMap(part -> part.block().operations().stream())
+                            .map(access -> rest.operations().stream()
+                                    .filter(each -> each.index() == access.index()).findFirst().orElseThrow())
+                            .toList());
+            for (int run = 0; run < 12; run++) {
+                Tensor x = Bits.normal(run, 3 + run % 3, WIDTH);
+                Map<String, Tensor> expected = interpreter.run(network.main(), Map.of("x", x), names);
+                Results found = plan.run(x);
+                for (String name : names) {
+                    Bits.assertSame(Objects.requireNonNull(expected.get(name)), found.get(name),
+                            "run " + run + ", " + name);
+                }
+            }
+            assertEquals(count, plan.boundLate().size(), "no part has another one inside");
+            for (String name : interpreter.names()) {
+                Bits.assertSame(interpreter.get(name), executor.scope().get(name), name);
+            }
+            String shown = PlanView.of(executor, network.main(), 5, names).text();
+            assertTrue(shown.contains("40 plans of their own"), shown);
         }
     }
 

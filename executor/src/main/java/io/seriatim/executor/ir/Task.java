@@ -472,26 +472,52 @@ public sealed interface Task {
     }
     /**
      * The operations that follow values whose types and shapes are known only at run time. When the run reaches them,
-     * they run as a plan of their own, which is compiled for these shapes.
+     * they run as plans of their own, which are compiled for these shapes.
      *
      * @param operations
      *            the operations in order, up to the end of the block
-     * @param block
-     *            the numbering of these operations
-     * @param constants
-     *            the constants that they read
+     * @param parts
+     *            the same operations, divided into those that run as one plan each, one after the other
+     * @param slots
+     *            how many values the parts give
      * @param writes
-     *            the values that they write and that are used later: first the results of {@code block}, in order
-     * @param externals
-     *            for each external value of {@code block}, the value of this plan; −1 for constants
+     *            the values that they write and that are used later: first the results of the parts
+     * @param results
+     *            for each of these results, the slot
      * @param condition
-     *            the one among them of which each plan of the operations knows the element; −1 if there is none
+     *            the value of which each plan of the operations knows the element; −1 if there is none. If there is
+     *            one, there is one part
      * @param outcomes
      *            what this may be, in the order of plans; empty if there is no condition
      */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    record Rest(List<Access> operations, ValueNumbering block, Map<String, Tensor> constants, int[] reads, int[] writes,
-            int[] externals, int condition, List<Tensor> outcomes) implements Task {
+    record Rest(List<Access> operations, List<Part> parts, int slots, int[] reads, int[] writes, int[] results,
+            int condition, List<Tensor> outcomes) implements Task {
+        /**
+         * Operations that run as one plan.
+         *
+         * @param block
+         *            the numbering of these operations
+         * @param constants
+         *            the constants that they read
+         * @param externals
+         *            for each external value of {@code block}, the value of the enclosing plan; −1 for constants and
+         *            for what an earlier part gives
+         * @param earlier
+         *            for each external value of {@code block}, the slot of what an earlier part gives; −1 for others
+         * @param results
+         *            for each result of {@code block}, its slot
+         * @param fetched
+         *            how many of these results, the first ones, are results of the whole block
+         * @param last
+         *            the slots of values that no later part uses and this one does not keep, results of the whole
+         *            block apart
+         */
+        @SuppressWarnings("ArrayRecordComponent") // Never compared.
+        public record Part(ValueNumbering block, Map<String, Tensor> constants, int[] externals, int[] earlier,
+                int[] results, int fetched, int[] last) {
+        }
+
         @Override
         public Place place() {
             return Place.CPU;

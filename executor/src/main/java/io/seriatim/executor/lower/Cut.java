@@ -116,14 +116,17 @@ final class Cut {
         }
         List<Access> rest = after(position);
         if (rest == null || rest.isEmpty()) {
-            return rest == null || isDecided ? null : rest(position, rest, Map.of(), null, -1);
+            return rest == null || isDecided ? null : rest(position, List.of(), _ -> false, null, -1);
         }
-        if (!isDecided) {
-            rest = late(rest, lowered);
+        if (isDecided) {
+            Block form = replacement.of(accesses.block(), indexes(rest), outer(rest));
+            return form == null ? null : rest(position, List.of(rest), _ -> false, form, -1);
         }
-        Map<String, Integer> outer = outer(rest);
-        Block form = isDecided ? replacement.of(accesses.block(), indexes(rest), outer) : null;
-        return isDecided && form == null ? null : rest(position, rest, outer, form, -1);
+        Set<String> haveSeveralValues = haveSeveralValues();
+        Predicate<Access> isMovable = access -> isMovable(access, haveSeveralValues);
+        LateParts parts = new LateParts(accesses, values, value -> this.isLate[value] && isUnknown.test(value),
+                isMovable);
+        return rest(position, parts.of(late(rest, isMovable, lowered)), isMovable, null, -1);
     }
 
     /** Returns the task of all operations from a branch on, if feeds decide the branch; otherwise null. */
@@ -134,13 +137,12 @@ final class Cut {
         if (rest == null || rest.isEmpty() || rest.getFirst() != first || written(rest).contains(condition)) {
             return null;
         }
-        Map<String, Integer> outer = outer(rest);
-        if (!replacement.isPossible(accesses.block(), indexes(rest), outer, condition)) {
+        if (!replacement.isPossible(accesses.block(), indexes(rest), outer(rest), condition)) {
             refused++;
             return null;
         }
         // The operations stay: each plan of the rest knows the condition and begins with a decided branch.
-        return rest(position, rest, outer, null, condition);
+        return rest(position, List.of(rest), _ -> false, null, condition);
     }
 
     /**
@@ -148,13 +150,12 @@ final class Cut {
      * follows from one late size, but comes after the next one in the program, would be compiled for each combination
      * of both.
      */
-    private List<Access> late(List<Access> rest, Predicate<Access> lowered) {
-        Set<String> haveSeveralValues = haveSeveralValues();
+    private List<Access> late(List<Access> rest, Predicate<Access> isMovable, Predicate<Access> lowered) {
         List<Access> late = new ArrayList<>();
         Set<Integer> touched = new HashSet<>();
         Set<Integer> written = new HashSet<>();
         for (Access access : rest) {
-            boolean isReady = !late.isEmpty() && isMovable(access, haveSeveralValues)
+            boolean isReady = !late.isEmpty() && isMovable.test(access)
                     && Arrays.stream(access.reads()).noneMatch(written::contains)
                     && Arrays.stream(access.writes()).noneMatch(touched::contains) && lowered.test(access);
             if (!isReady) {
@@ -236,14 +237,23 @@ final class Cut {
         return written;
     }
 
-    /** Returns the values that operations read from before, by name. */
     private Map<String, Integer> outer(List<Access> rest) {
+        return outer(rest, Set.of());
+    }
+
+    /**
+     * Returns the values that operations read from before, by name.
+     *
+     * @param earlier
+     *            the values that earlier parts write
+     */
+    private Map<String, Integer> outer(List<Access> rest, Set<Integer> earlier) {
         Set<Integer> written = written(rest);
         Map<String, Integer> outer = new LinkedHashMap<>();
         for (Access access : rest) {
             for (int value : access.reads()) {
                 // A variable of the scope, or one that blocks overwrite, keeps its number when it is written.
-                if (!written.contains(value) || isBefore[value]) {
+                if (!written.contains(value) || isBefore[value] || earlier.contains(value)) {
                     outer.putIfAbsent(values.name(value), value);
                 }
             }
@@ -254,47 +264,102 @@ final class Cut {
     /**
      * Returns the task of operations.
      *
+     * @param parts
+     *            the operations, divided into those that run as one plan
+     * @param isMovable
+     *            whether an operation does nothing but compute values
      * @param form
      *            the block with other operations in their place, which have the same results; null if they stay
      * @param condition
      *            the value that decides how they run; −1 if there is none
      */
-    private Task.Rest rest(int position, List<Access> rest, Map<String, Integer> outer, @Nullable Block form,
+    private Task.Rest rest(int position, List<List<Access>> parts, Predicate<Access> isMovable, @Nullable Block form,
             int condition) {
+        List<Access> rest = parts.stream().flatMap(List::stream).toList();
         Set<Integer> written = written(rest);
-        List<String> given = new ArrayList<>();
+        List<Integer> results = accesses.wanted().stream().filter(written::contains).distinct().toList();
+        List<Map<String, Integer>> outer = new ArrayList<>();
+        // The last parts that read and write a value.
+        Map<Integer, Integer> last = new HashMap<>();
+        Map<Integer, Integer> writer = new HashMap<>();
+        for (int i = 0; i < parts.size(); i++) {
+            Map<String, Integer> read = outer(parts.get(i), writer.keySet());
+            for (int value : read.values()) {
+                last.put(value, i);
+            }
+            for (int value : written(parts.get(i))) {
+                writer.put(value, i);
+            }
+            outer.add(read);
+        }
+        Map<Integer, Integer> slots = new HashMap<>();
+        List<Task.Rest.Part> made = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            int index = i;
+            Set<Integer> own = written(parts.get(i));
+            List<Integer> given = new ArrayList<>(
+                    results.stream().filter(value -> writer.getOrDefault(value, -1) == index).toList());
+            int fetched = given.size();
+            own.stream().filter(value -> last.getOrDefault(value, -1) > index && !given.contains(value))
+                    .forEach(given::add);
+            Task.Rest.Part part = part(position, parts.get(i), outer.get(i), form, slots, given, fetched);
+            // Instructions may keep what they read, for example in a list.
+            int[] freed = !parts.get(i).stream().allMatch(isMovable)
+                    ? new int[0]
+                    : slots.keySet().stream()
+                            .filter(value -> last.getOrDefault(value, -1) == index && !results.contains(value))
+                            .mapToInt(slots::get).toArray();
+            made.add(new Task.Rest.Part(part.block(), part.constants(), part.externals(), part.earlier(),
+                    part.results(), fetched, freed));
+        }
+        List<Integer> writes = new ArrayList<>(results);
+        written.stream().filter(value -> values.isInScope(value) && !results.contains(value)).forEach(writes::add);
+        TensorSpec spec = condition < 0 ? null : values.spec(condition);
+        List<Tensor> outcomes = spec == null ? List.of() : BranchReplacement.outcomes(spec);
+        return new Task.Rest(rest, made, slots.size(),
+                made.stream().flatMapToInt(part -> Arrays.stream(part.externals())).filter(value -> value >= 0)
+                        .distinct().toArray(),
+                writes.stream().mapToInt(Integer::intValue).toArray(),
+                results.stream().mapToInt(slots::get).toArray(), condition, outcomes);
+    }
+
+    private Task.Rest.Part part(int position, List<Access> operations, Map<String, Integer> outer,
+            @Nullable Block form, Map<Integer, Integer> slots, List<Integer> given, int fetched) {
+        List<String> fed = new ArrayList<>();
         Map<String, Tensor> constants = new HashMap<>();
         outer.forEach((name, value) -> {
             if (values.origin(value) != ValueNumbering.Origin.OUTSIDE && !values.isPersistable(value)) {
-                given.add(name);
+                fed.add(name);
             }
             Tensor constant = values.constant(value);
             if (constant != null) {
                 constants.put(name, constant);
             }
         });
-        List<Integer> results = accesses.wanted().stream().filter(written::contains).distinct().toList();
         List<Integer> indexes = form == null
-                ? indexes(rest)
-                : IntStream.range(rest.getFirst().index(), form.ops().size()).boxed().toList();
-        ValueNumbering block = ValueNumbering.rest(form == null ? accesses.block() : form, indexes, given,
-                results.stream().map(values::name).toList());
-        int[] externals = Arrays.stream(block.externals()).map(value -> {
-            String name = block.values().get(value).name();
+                ? indexes(operations)
+                : IntStream.range(operations.getFirst().index(), form.ops().size()).boxed().toList();
+        ValueNumbering block = ValueNumbering.rest(form == null ? accesses.block() : form, indexes, fed,
+                given.stream().map(values::name).toList());
+        int[] externals = new int[block.externals().length];
+        int[] earlier = new int[externals.length];
+        for (int i = 0; i < externals.length; i++) {
+            String name = block.values().get(block.externals()[i]).name();
             Integer there = outer.get(name);
             if (there == null && form == null) {
                 throw new IllegalStateException(
                         "'" + name + "' is not known before operation " + accesses.operations().get(position).index());
             }
             // What only a branch that is not taken writes has no value.
-            return there == null || constants.containsKey(name) ? -1 : there;
-        }).toArray();
-        List<Integer> writes = new ArrayList<>(results);
-        written.stream().filter(value -> values.isInScope(value) && !results.contains(value)).forEach(writes::add);
-        TensorSpec spec = condition < 0 ? null : values.spec(condition);
-        List<Tensor> outcomes = spec == null ? List.of() : BranchReplacement.outcomes(spec);
-        return new Task.Rest(rest, block, constants,
-                Arrays.stream(externals).filter(value -> value >= 0).distinct().toArray(),
-                writes.stream().mapToInt(Integer::intValue).toArray(), externals, condition, outcomes);
+            boolean isGiven = there != null && !constants.containsKey(name);
+            Integer slot = isGiven ? slots.get(there) : null;
+            earlier[i] = slot == null ? -1 : slot;
+            externals[i] = there != null && isGiven && slot == null ? there : -1;
+        }
+        for (int value : given) {
+            slots.put(value, slots.size());
+        }
+        return new Task.Rest.Part(block, constants, externals, earlier,
+                given.stream().mapToInt(slots::get).toArray(), fetched, new int[0]);
     }
 }

@@ -515,34 +515,22 @@ final class Interpretation {
     }
 
     /**
-     * Runs the rest of a block as a plan of its own, which uses the same session. The scope has the variables that
+     * Runs the rest of a block as plans of its own, which use the same session. The scope has the variables that
      * outlive the run; the results of the rest are those of this plan.
      */
     synchronized void run(int index, Task.Rest task, RestOfBlock rest) {
-        int[] given = task.externals();
-        @Nullable
-        Object[] externals = new Object[given.length];
-        for (int i = 0; i < given.length; i++) {
-            externals[i] = given[i] >= 0
-                    ? storage.get(given[i])
-                    : task.constants().get(task.block().values().get(task.block().externals()[i]).name());
-            if (externals[i] instanceof Tensor tensor && given[i] >= 0) {
-                // The threads of the other plan did not observe the end of the tasks that have used it.
-                tensor.buffer().settle();
-            }
-        }
-        RunContext context = frame.context().with(externals, task.block().block());
-        Recording recording = context.recording();
+        Recording recording = frame.context().recording();
+        RestRun run = new RestRun(task, storage::get, frame.context(), rest);
         RestOfBlock.Results results = recording == null
-                ? rest.run(context)
-                : recording.inside(frame.log(), index, () -> rest.run(context));
+                ? run.results()
+                : recording.inside(frame.log(), index, run::results);
         for (int i = 0; i < task.writes().length; i++) {
             int value = task.writes()[i];
             boolean isResult = i < results.values().length;
             isOfRest[value] = isResult && results.isOwn()[i];
             Object found = isResult
                     ? results.values()[i]
-                    : context.bindings().find(values.name(value));
+                    : frame.context().bindings().find(values.name(value));
             if (found instanceof Tensor tensor && storage.isInArena(tensor)) {
                 found = Copies.to(frame.host(), tensor);
             }

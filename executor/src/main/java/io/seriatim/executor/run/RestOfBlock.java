@@ -9,13 +9,17 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface RestOfBlock {
     /**
-     * Runs them.
+     * Runs one part of them.
      *
+     * @param part
+     *            the index of the part
+     * @param fetched
+     *            how many of its results, the first ones, are results of the whole block
      * @param context
-     *            the run that they continue, with their external values
-     * @return the results
+     *            the run that it continues, with its external values
+     * @return the results of the part
      */
-    Results run(RunContext context);
+    Results run(int part, int fetched, RunContext context);
 
     /**
      * What the operations have computed.
@@ -27,11 +31,23 @@ public interface RestOfBlock {
      */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Results(@Nullable Object[] values, boolean[] isOwn) {
-        /** Returns the results of a frame, which go to the enclosing block. */
-        public static Results shared(Frame frame, ValueNumbering accesses) {
+        /**
+         * Returns the results of a frame.
+         *
+         * @param taken
+         *            how many of them, the first ones, belong to the caller of the run; the others go to the enclosing
+         *            block
+         */
+        public static Results of(Frame frame, ValueNumbering accesses, int taken) {
             @Nullable
-            Object[] values = share(frame, accesses);
-            return new Results(values, isOwn(frame, accesses, values));
+            Object[] values = new Object[accesses.wanted().size()];
+            for (int i = 0; i < values.length; i++) {
+                int wanted = accesses.wanted().get(i);
+                values[i] = i < taken ? frame.take(wanted) : frame.share(wanted);
+            }
+            boolean[] isOwn = isOwn(frame, accesses, values);
+            Arrays.fill(isOwn, 0, taken, false);
+            return new Results(values, isOwn);
         }
 
         static @Nullable Object[] share(Frame frame, ValueNumbering accesses) {
@@ -58,13 +74,6 @@ public interface RestOfBlock {
                 }
             }
             return false;
-        }
-
-        /** Returns results that belong to the caller of the run. */
-        public static Results taken(Frame frame, ValueNumbering accesses) {
-            @Nullable
-            Object[] values = accesses.wanted().stream().map(frame::take).toArray();
-            return new Results(values, new boolean[values.length]);
         }
     }
 }

@@ -2,15 +2,16 @@ package io.seriatim.executor.run;
 
 import io.seriatim.executor.ir.Task;
 import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plans of what follows the tasks of a plan: one, or one for each outcome of a condition.
+ * The plans of what follows the tasks of a plan: one for each part, or one for each outcome of a condition.
  *
  * @param <P>
  *            a plan
@@ -24,26 +25,29 @@ public final class RestPlans<P> {
      * Creates the plans.
      *
      * @param make
-     *            makes a plan that knows some variables
+     *            makes the plan of a part that knows some variables
      */
-    public RestPlans(Task.Rest task, Function<Map<String, Tensor>, P> make) {
+    public RestPlans(Task.Rest task, BiFunction<Task.Rest.Part, Map<String, Tensor>, P> make) {
         if (task.condition() < 0) {
             this.condition = -1;
-            this.plans = List.of(make.apply(task.constants()));
+            List<P> made = new ArrayList<>(task.parts().size());
+            task.parts().forEach(part -> made.add(make.apply(part, part.constants())));
+            this.plans = made;
             return;
         }
-        this.condition = Arrays.stream(task.externals()).boxed().toList().indexOf(task.condition());
-        String name = task.block().values().get(task.block().externals()[condition]).name();
+        Task.Rest.Part part = task.parts().getFirst();
+        this.condition = Arrays.stream(part.externals()).boxed().toList().indexOf(task.condition());
+        String name = part.block().values().get(part.block().externals()[condition]).name();
         this.plans = task.outcomes().stream().map(outcome -> {
-            Map<String, Tensor> constants = new HashMap<>(task.constants());
+            Map<String, Tensor> constants = new HashMap<>(part.constants());
             constants.put(name, outcome);
-            return make.apply(constants);
+            return make.apply(part, constants);
         }).toList();
     }
 
-    /** Returns the plan for what the condition is in a run. */
-    public P of(RunContext context) {
-        return plans.get(condition < 0 || !isTrue(context.externals()[condition]) ? 0 : 1);
+    /** Returns the plan of a part for what the condition is in a run. */
+    public P of(int part, RunContext context) {
+        return plans.get(condition < 0 ? part : isTrue(context.externals()[condition]) ? 1 : 0);
     }
 
     private static boolean isTrue(@Nullable Object condition) {
@@ -53,7 +57,7 @@ public final class RestPlans<P> {
         return tensor.getLong(new long[tensor.shape().rank()]) != 0;
     }
 
-    /** Returns the plans for all outcomes. */
+    /** Returns the plans of all parts, or for all outcomes. */
     public List<P> all() {
         return plans;
     }

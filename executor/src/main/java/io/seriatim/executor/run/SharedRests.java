@@ -13,8 +13,8 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -28,8 +28,8 @@ import java.util.stream.Collectors;
  *            a plan
  */
 public final class SharedRests<P> {
-    /** Enough for a chain of plans whose holders run once each. */
-    private static final int MOST_IDLE = 32;
+    /** Enough for many parts whose holder runs once. */
+    private static final int MOST_IDLE = 512;
     private static final long MOST_IDLE_BYTES = 64L << 20;
 
     private final ToLongFunction<P> bytes;
@@ -96,11 +96,12 @@ public final class SharedRests<P> {
      * @param depth
      *            the number of plans of the block that they run inside of
      * @param make
-     *            makes one that knows some variables
+     *            makes the plan of a part that knows some variables
      */
-    public RestPlans<P> hold(Task.Rest task, int depth, Function<Map<String, Tensor>, P> make) {
-        return new RestPlans<>(task, constants -> held(Form.of(depth, task.block(), constants),
-                () -> make.apply(constants)));
+    public RestPlans<P> hold(Task.Rest task, int depth,
+            BiFunction<Task.Rest.Part, Map<String, Tensor>, P> make) {
+        return new RestPlans<>(task, (part, constants) -> held(Form.of(depth, part.block(), constants),
+                () -> make.apply(part, constants)));
     }
 
     private synchronized P held(Form form, Supplier<P> make) {

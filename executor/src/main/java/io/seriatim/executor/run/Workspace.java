@@ -145,8 +145,16 @@ public final class Workspace<P, F> implements AutoCloseable {
         }
     }
 
+    /** Closes the frame of a plan, if there is one. */
+    public void closeFrame(P plan) {
+        F frame = frames.remove(plan);
+        if (frame != null) {
+            free.accept(frame);
+        }
+    }
+
     /** Closes the frames of some plans. */
-    public void closeFrames(Predicate<P> gone) {
+    private void closeFrames(Predicate<P> gone) {
         List<F> closed = new ArrayList<>();
         frames.entrySet().removeIf(each -> gone.test(each.getKey()) && closed.add(each.getValue()));
         closed.forEach(free);

@@ -36,12 +36,14 @@ class SharedRestsTest {
     private static Task.Rest task(List<Integer> operations, Map<String, Tensor> constants) {
         String y = NETWORK.outputs().get("y").name();
         ValueNumbering block = ValueNumbering.rest(NETWORK.main().global(), operations, List.of("x"), List.of(y));
-        return new Task.Rest(block.operations(), block, constants, new int[0], new int[0],
-                new int[block.externals().length], -1, List.of());
+        int[] externals = new int[block.externals().length];
+        Task.Rest.Part part =
+                new Task.Rest.Part(block, constants, externals, externals, new int[1], 1, new int[0]);
+        return new Task.Rest(block.operations(), List.of(part), 1, new int[0], new int[0], new int[1], -1, List.of());
     }
 
     private RestPlans<Made> hold(int depth, List<Integer> operations, Map<String, Tensor> constants) {
-        return rests.hold(task(operations, constants), depth, _ -> new Made(bytes));
+        return rests.hold(task(operations, constants), depth, (_, _) -> new Made(bytes));
     }
 
     private RestPlans<Made> hold(int depth) {
@@ -84,12 +86,12 @@ class SharedRestsTest {
     @Test
     void ofManyThatNothingHoldsThoseReleasedFirstAreClosed() {
         List<RestPlans<Made>> all = new ArrayList<>();
-        for (int depth = 0; depth < 40; depth++) {
+        for (int depth = 0; depth < 520; depth++) {
             all.add(hold(depth));
         }
-        all.subList(0, 35).forEach(each -> rests.release(each, false));
+        all.subList(0, 515).forEach(each -> rests.release(each, false));
         assertEquals(all.subList(0, 3).stream().map(SharedRestsTest::plan).toList(), closed);
-        assertEquals(37, rests.all().size());
+        assertEquals(517, rests.all().size());
         assertNotSame(plan(all.get(0)), plan(hold(0)));
     }
 
