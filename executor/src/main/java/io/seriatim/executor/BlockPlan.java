@@ -115,13 +115,13 @@ final class BlockPlan implements NestedBlock {
         private volatile @Nullable Variant next;
 
         Variant(long key, CompiledPlan plan, RunLoop loop, PreparedKernels kernels, @Nullable RestPlans<BlockPlan> rest,
-                SharedRests<BlockPlan> rests, boolean hasty) {
+                SharedRests<BlockPlan> rests, boolean hasty, boolean isLate) {
             this.rests = rests;
             this.key = key;
             this.hasty = hasty;
             this.rest = rest;
             this.plan = plan;
-            this.uses = plan.open().isNone() ? null : new SizeUses(plan);
+            this.uses = plan.open().isNone() ? null : new SizeUses(plan, isLate);
             this.loop = loop;
             this.kernels = kernels;
             this.used = Preparation.used(plan);
@@ -313,7 +313,9 @@ final class BlockPlan implements NestedBlock {
                 ? OpenSizes.NONE
                 : seen == null
                         ? changing.observe(context.externals(), accesses)
-                        : changing.observe(context.cancellation(), context.externals());
+                        : depth > 0
+                                ? changing.observeLate(context.externals(), accesses)
+                                : changing.observe(context.cancellation(), context.externals());
         if (open.isNone()) {
             return seen == null
                     ? other(context.externals(), sharing)
@@ -484,7 +486,7 @@ final class BlockPlan implements NestedBlock {
             return new Variant(ExternalShapes.of(externals, sharing).key(), plan,
                     hasty ? new RunLoop.Serial() : executor.loop(plan),
                     kernels, rest(plan), rests,
-                    hasty && !once);
+                    hasty && !once, depth > 0);
         } catch (OutOfMemoryError e) {
             throw new RunFailure("plan", "The plan of block " + accesses.block().index() + ", which has "
                     + accesses.operations().size() + " operations, cannot be compiled: " + HeapMemory.advice(e), e);

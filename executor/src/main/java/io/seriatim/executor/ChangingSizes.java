@@ -58,6 +58,22 @@ final class ChangingSizes {
         return observe(isGiven ? more : null, null, now);
     }
 
+    /**
+     * Records the external values of what follows late sizes, for which there is no plan.
+     *
+     * @return the sizes that have changed repeatedly, in one run or from run to run
+     */
+    synchronized OpenSizes observeLate(@Nullable Object[] externals, ValueNumbering values) {
+        @Nullable
+        TensorSpec[] now = PlanCompiler.specs(externals);
+        OpenSizes more = before == null ? null : OpenSizes.between(before, now);
+        for (int i = 0; more != null && i < now.length; i++) {
+            boolean isFed = values.values().get(values.externals()[i]).origin() == ValueNumbering.Origin.FED;
+            more = isFed || !more.isOpen(i) ? more : null;
+        }
+        return observe(more, null, now);
+    }
+
     /** Returns what takes the results of the run of a program for which there was no plan: their sizes are recorded. */
     Consumer<Frame> recorded(Consumer<Frame> results) {
         return frame -> {

@@ -29,6 +29,8 @@ final class SizeUses {
     private static final int MOST_PLANS = 32;
     /** About how many operations the interpreter runs while a plan is compiled. */
     private static final int COMPILATION = 512;
+    /** The same for what follows late sizes, which gains more: weights are packed, and tasks are divided. */
+    private static final int LATE_COMPILATION = 128;
     /** Plans of their own pay if at least this part of the interpreted operations is fused with others. */
     private static final int LEAST_FUSED = 4;
 
@@ -36,6 +38,8 @@ final class SizeUses {
     /** The operations that are interpreted because of their sizes. */
     private final Set<Integer> interpreted;
     private final int enough;
+    /** Whether the plan is for what follows late sizes. */
+    private final boolean isLate;
     private volatile boolean pays;
     @GuardedBy("this")
     private final Map<List<Long>, Use> uses = new LinkedHashMap<>(16, 0.75f, true);
@@ -47,7 +51,8 @@ final class SizeUses {
         private BlockPlan.@Nullable Variant plan;
     }
 
-    SizeUses(CompiledPlan plan) {
+    SizeUses(CompiledPlan plan, boolean isLate) {
+        this.isLate = isLate;
         this.open = plan.open();
         this.interpreted = plan.tasks().stream().<Integer>mapMulti((task, operations) -> {
             if (task instanceof Task.Interpreted each
@@ -55,7 +60,7 @@ final class SizeUses {
                 operations.accept(each.access().index());
             }
         }).collect(Collectors.toSet());
-        this.enough = Math.max(2, COMPILATION / Math.max(1, interpreted.size()));
+        this.enough = Math.max(2, (isLate ? LATE_COMPILATION : COMPILATION) / Math.max(1, interpreted.size()));
         this.pays = interpreted.size() > 1;
     }
 
@@ -101,7 +106,7 @@ final class SizeUses {
                 plans--;
             }
             use.count++;
-            if (use.count < enough || plans >= MOST_PLANS) {
+            if (use.count < enough || plans >= (isLate ? MOST : MOST_PLANS)) {
                 return all;
             }
             plans++;
@@ -110,7 +115,7 @@ final class SizeUses {
         try {
             BlockPlan.Variant known = of.find(externals, sharing);
             made = known == null ? of.other(externals, sharing) : known;
-            pays = fuses(made.plan());
+            pays = isLate || fuses(made.plan());
             return made;
         } finally {
             synchronized (this) {
