@@ -52,6 +52,8 @@ public final class RepeatedOperation {
     private final List<String> reads;
     private final List<String> writes;
     private final @Nullable Tensor[] constants;
+    /** For each input of the operation, in the order of its slots, the number of its operand. */
+    private final int[] slots;
     private final Map<List<TensorSpec>, Entry> entries = new HashMap<>();
     private @Nullable Entry latest;
     private boolean refused;
@@ -142,6 +144,9 @@ public final class RepeatedOperation {
         this.reads = List.copyOf(reads);
         this.writes = List.copyOf(writes);
         this.constants = constants.clone();
+        OpDesc op = schema.runForm(written);
+        this.slots = schema.inputs().stream().flatMap(slot -> op.input(slot.name()).stream()).mapToInt(reads::indexOf)
+                .toArray();
     }
 
     /** Returns an operation of a block; null if it does not only compute new tensors from others. */
@@ -170,10 +175,13 @@ public final class RepeatedOperation {
      *         or it changes operands or gives them other names
      */
     public boolean run(Tensor[] operands, @Nullable Tensor[] results, Device host, long limit) {
-        if (refused) {
-            return false;
-        }
         try {
+            if (runByElements(operands, results, host)) {
+                return true;
+            }
+            if (refused) {
+                return false;
+            }
             Entry entry = entry(operands, limit);
             if (entry == null) {
                 return false;
@@ -187,6 +195,24 @@ public final class RepeatedOperation {
             named.initCause(e);
             throw named;
         }
+    }
+
+    private boolean runByElements(Tensor[] operands, @Nullable Tensor[] results, Device host) {
+        Operation.ByElements compute = schema.byElements();
+        if (compute == null || results.length != 1) {
+            return false;
+        }
+        List<Tensor> given = new ArrayList<>(slots.length);
+        for (int read : slots) {
+            Tensor operand = operands[read];
+            if (!operand.spec().isRowMajor() || !operand.place().isHost()) {
+                return false;
+            }
+            given.add(operand);
+        }
+        Tensor result = compute.compute(given, host);
+        results[0] = result;
+        return result != null;
     }
 
     private @Nullable Entry entry(Tensor[] operands, long limit) {

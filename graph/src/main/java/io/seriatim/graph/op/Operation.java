@@ -1,6 +1,8 @@
 package io.seriatim.graph.op;
 
+import io.seriatim.device.Device;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -42,6 +44,7 @@ public final class Operation {
     private final boolean copy;
     private final boolean keepsNothing;
     private final @Nullable UnaryOperator<long[]> ofShape;
+    private final @Nullable ByElements byElements;
     private final @Nullable Function<OpDesc, List<String>> changedInPlace;
     private final @Nullable UnaryOperator<OpDesc> runForm;
 
@@ -80,6 +83,22 @@ public final class Operation {
         String reason(OpDesc op, Attrs attrs);
     }
 
+    /** Computes the only result of an operation whose size depends on elements of its operands. */
+    @FunctionalInterface
+    public interface ByElements {
+        /**
+         * Computes the result.
+         *
+         * @param operands
+         *            row-major tensors on the host: those of the inputs, in the order of the slots
+         * @param host
+         *            where the result is allocated
+         * @return a new tensor, the same as by inference and steps; null if they must compute it
+         */
+        @Nullable
+        Tensor compute(List<Tensor> operands, Device host);
+    }
+
     Operation(OperationBuilder builder) {
         type = builder.type;
         inputs = List.copyOf(builder.inputs);
@@ -103,6 +122,7 @@ public final class Operation {
         copy = builder.copy;
         keepsNothing = builder.keepsNothing;
         ofShape = builder.ofShape;
+        byElements = builder.byElements;
         changedInPlace = builder.changedInPlace;
         runForm = builder.runForm;
         gradient = builder.gradient != null || lowering == null || !DerivedGradient.isGradient(type)
@@ -331,6 +351,15 @@ public final class Operation {
                     "The output of operation type '" + type + "' does not follow from the shape of an input");
         }
         return ofShape.apply(dims);
+    }
+
+    /**
+     * What computes its result without inference and steps, see {@link Builder#byElements}.
+     *
+     * @return null for most operations
+     */
+    public @Nullable ByElements byElements() {
+        return byElements;
     }
 
     /**

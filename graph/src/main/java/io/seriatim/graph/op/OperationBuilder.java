@@ -45,6 +45,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     boolean keepsNothing;
     @Nullable
     UnaryOperator<long[]> ofShape;
+    Operation.@Nullable ByElements byElements;
     @Nullable
     Function<OpDesc, List<String>> changedInPlace;
     @Nullable
@@ -477,6 +478,19 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     public Operation.Builder ofShape(String slot, UnaryOperator<long[]> elements) {
         ofShape = elements;
         return shapesOnly(slot).shapeArithmetic();
+    }
+
+    /**
+     * Gives what computes its only result, whose size depends on elements of operands, when an executor runs it again
+     * and again: without inference and steps, which read the elements twice.
+     *
+     * @param compute
+     *            computes what inference and steps do
+     * @return this
+     */
+    public Operation.Builder byElements(Operation.ByElements compute) {
+        byElements = compute;
+        return self();
     }
 
     /**

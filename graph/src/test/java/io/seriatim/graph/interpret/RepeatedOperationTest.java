@@ -173,6 +173,45 @@ class RepeatedOperationTest {
         assertArrayEquals(new long[]{2, 6}, Objects.requireNonNull(found[0]).shape().dims());
     }
 
+    private Tensor sparse(DType dtype, long... dims) {
+        double[] values = new double[(int) Arrays.stream(dims).reduce(1, (a, b) -> a * b)];
+        Arrays.setAll(values, i -> random.nextInt(3) == 0 ? 0 : dtype == DType.FLOAT32 ? random.nextGaussian() : 1);
+        if (dtype.isFloating() && values.length > 2) {
+            values[0] = Double.NaN;
+            values[1] = -0.0;
+        }
+        return Tensor.of(dtype, values, dims);
+    }
+
+    /** Results whose size depends on the elements of an operand, which are computed in one step. */
+    @Test
+    void elementsDecideTheSize() {
+        Interpreter interpreter = Interpreter.of(Kernels.portable());
+        OpDesc index = op("where_index").in("Condition", "a").build();
+        OpDesc select = OpDesc.of("masked_select").in("X", "a").in("Mask", "b").out("Y", "out").build();
+        for (DType dtype : List.of(DType.BOOL, DType.UINT8, DType.INT8, DType.INT32, DType.INT64, DType.FLOAT32)) {
+            for (int rank = 1; rank <= 4; rank++) {
+                long[] dims = random.longs(rank, 0, 5).toArray();
+                Case indexes = new Case(index, _ -> new Tensor[]{sparse(dtype, dims)});
+                compare(indexes, interpreter, repeated(session(index, interpreter), List.of("a"), new Tensor[1]), 1);
+                Case chosen = new Case(select, _ -> new Tensor[]{sparse(dtype, dims), sparse(DType.BOOL, dims)});
+                compare(chosen, interpreter, repeated(session(select, interpreter), List.of("a", "b"), new Tensor[2]),
+                        1);
+            }
+        }
+    }
+
+    @Test
+    void otherConditionsAndMasksAreLeftToTheInterpreter() {
+        Interpreter interpreter = Interpreter.of(Kernels.portable());
+        OpDesc index = op("where_index").in("Condition", "a").build();
+        assertFalse(repeated(session(index, interpreter), List.of("a"), new Tensor[1])
+                .run(new Tensor[]{sparse(DType.FLOAT64, 3)}, new Tensor[1], Devices.system().host(), LIMIT));
+        OpDesc select = OpDesc.of("masked_select").in("X", "a").in("Mask", "b").out("Y", "out").build();
+        assertFalse(repeated(session(select, interpreter), List.of("a", "b"), new Tensor[2])
+                .run(new Tensor[]{normal(2, 3), sparse(DType.BOOL, 3)}, new Tensor[1], Devices.system().host(), LIMIT));
+    }
+
     @Test
     void randomOperationsAndThoseThatWriteWhatTheyReadAreRefused() {
         Interpreter interpreter = Interpreter.of(Kernels.portable());

@@ -56,7 +56,8 @@ public final class SelectionOperations {
                 }).lower(l -> {
                     Operand x = l.in("X");
                     l.out("Y", l.run(Gather.of(0), x.reshape(x.shape().size()), positions(l)));
-                }).grad(signature);
+                }).byElements((operands, host) -> SelectedElements.chosen(operands.get(0), operands.get(1), host))
+                .grad(signature);
         select.gradOperation(signature, null).values("Mask").shapesOnly("X").lower(l -> {
             if (l.wants("X@GRAD")) {
                 long size = l.in("X").shape().size();
@@ -106,7 +107,7 @@ public final class SelectionOperations {
             int found = countOfNonZeros(values);
             long[] tuples = tuplesOfNonZeros(values, dims, found);
             l.out("Out", l.constant(Tensor.of(tuples, found, dims.length)));
-        }).register(registry);
+        }).byElements((operands, host) -> SelectedElements.indexes(operands.getFirst(), host)).register(registry);
     }
 
     private static int countOfNonZeros(double[] values) {
