@@ -292,7 +292,9 @@ final class Cut {
             }
             outer.add(read);
         }
+        // By value, the slot of what the latest part gave that writes it: the last part may write what another has.
         Map<Integer, Integer> slots = new HashMap<>();
+        int count = 0;
         List<Task.Rest.Part> made = new ArrayList<>();
         for (int i = 0; i < parts.size(); i++) {
             int index = i;
@@ -302,7 +304,11 @@ final class Cut {
             int fetched = given.size();
             own.stream().filter(value -> last.getOrDefault(value, -1) > index && !given.contains(value))
                     .forEach(given::add);
-            Task.Rest.Part part = part(position, parts.get(i), outer.get(i), form, slots, given, fetched);
+            Task.Rest.Part part = part(position, parts.get(i), outer.get(i), form, slots, given);
+            int[] filled = IntStream.range(count, count + given.size()).toArray();
+            for (int value : given) {
+                slots.put(value, count++);
+            }
             // Instructions may keep what they read, for example in a list.
             int[] freed = !parts.get(i).stream().allMatch(isMovable)
                     ? new int[0]
@@ -310,13 +316,13 @@ final class Cut {
                             .filter(value -> last.getOrDefault(value, -1) == index && !results.contains(value))
                             .mapToInt(slots::get).toArray();
             made.add(new Task.Rest.Part(part.block(), part.constants(), part.externals(), part.earlier(),
-                    part.results(), fetched, freed));
+                    filled, fetched, freed));
         }
         List<Integer> writes = new ArrayList<>(results);
         written.stream().filter(value -> values.isInScope(value) && !results.contains(value)).forEach(writes::add);
         TensorSpec spec = condition < 0 ? null : values.spec(condition);
         List<Tensor> outcomes = spec == null ? List.of() : BranchReplacement.outcomes(spec);
-        return new Task.Rest(rest, made, slots.size(),
+        return new Task.Rest(rest, made, count,
                 made.stream().flatMapToInt(part -> Arrays.stream(part.externals())).filter(value -> value >= 0)
                         .distinct().toArray(),
                 writes.stream().mapToInt(Integer::intValue).toArray(),
@@ -324,7 +330,7 @@ final class Cut {
     }
 
     private Task.Rest.Part part(int position, List<Access> operations, Map<String, Integer> outer,
-            @Nullable Block form, Map<Integer, Integer> slots, List<Integer> given, int fetched) {
+            @Nullable Block form, Map<Integer, Integer> slots, List<Integer> given) {
         List<String> fed = new ArrayList<>();
         Map<String, Tensor> constants = new HashMap<>();
         outer.forEach((name, value) -> {
@@ -356,10 +362,6 @@ final class Cut {
             earlier[i] = slot == null ? -1 : slot;
             externals[i] = there != null && isGiven && slot == null ? there : -1;
         }
-        for (int value : given) {
-            slots.put(value, slots.size());
-        }
-        return new Task.Rest.Part(block, constants, externals, earlier,
-                given.stream().mapToInt(slots::get).toArray(), fetched, new int[0]);
+        return new Task.Rest.Part(block, constants, externals, earlier, new int[0], 0, new int[0]);
     }
 }
