@@ -304,7 +304,7 @@ final class Cut {
             int fetched = given.size();
             own.stream().filter(value -> last.getOrDefault(value, -1) > index && !given.contains(value))
                     .forEach(given::add);
-            Task.Rest.Part part = part(position, parts.get(i), outer.get(i), form, slots, given);
+            Inputs inputs = inputs(position, parts.get(i), outer.get(i), form, slots, given);
             int[] filled = IntStream.range(count, count + given.size()).toArray();
             for (int value : given) {
                 slots.put(value, count++);
@@ -315,8 +315,8 @@ final class Cut {
                     : slots.keySet().stream()
                             .filter(value -> last.getOrDefault(value, -1) == index && !results.contains(value))
                             .mapToInt(slots::get).toArray();
-            made.add(new Task.Rest.Part(part.block(), part.constants(), part.externals(), part.earlier(),
-                    filled, fetched, freed));
+            made.add(new Task.Rest.Part(inputs.block, inputs.constants, inputs.externals, inputs.earlier, filled,
+                    fetched, freed));
         }
         List<Integer> writes = new ArrayList<>(results);
         written.stream().filter(value -> values.isInScope(value) && !results.contains(value)).forEach(writes::add);
@@ -329,7 +329,22 @@ final class Cut {
                 results.stream().mapToInt(slots::get).toArray(), condition, outcomes);
     }
 
-    private Task.Rest.Part part(int position, List<Access> operations, Map<String, Integer> outer,
+    /** The numbering of a part, and where its external values come from. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    private record Inputs(ValueNumbering block, Map<String, Tensor> constants, int[] externals, int[] earlier) {
+    }
+
+    /**
+     * Numbers a part.
+     *
+     * @param outer
+     *            the values that it reads from before, by name
+     * @param slots
+     *            by value that an earlier part gives, its slot
+     * @param given
+     *            the values that it gives
+     */
+    private Inputs inputs(int position, List<Access> operations, Map<String, Integer> outer,
             @Nullable Block form, Map<Integer, Integer> slots, List<Integer> given) {
         List<String> fed = new ArrayList<>();
         Map<String, Tensor> constants = new HashMap<>();
@@ -362,6 +377,6 @@ final class Cut {
             earlier[i] = slot == null ? -1 : slot;
             externals[i] = there != null && isGiven && slot == null ? there : -1;
         }
-        return new Task.Rest.Part(block, constants, externals, earlier, new int[0], 0, new int[0]);
+        return new Inputs(block, constants, externals, earlier);
     }
 }
