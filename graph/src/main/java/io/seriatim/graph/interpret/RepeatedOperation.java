@@ -3,6 +3,7 @@ package io.seriatim.graph.interpret;
 import io.seriatim.device.Device;
 import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Lowered;
@@ -52,8 +53,9 @@ public final class RepeatedOperation {
     private final List<String> reads;
     private final List<String> writes;
     private final @Nullable Tensor[] constants;
-    /** For each input of the operation, in the order of its slots, the number of its operand. */
+    /** For each slot of the operation, the number of its first operand; −1 if it has none. */
     private final int[] slots;
+    private final Attrs attrs;
     private final Map<List<TensorSpec>, Entry> entries = new HashMap<>();
     private @Nullable Entry latest;
     private boolean refused;
@@ -145,8 +147,9 @@ public final class RepeatedOperation {
         this.writes = List.copyOf(writes);
         this.constants = constants.clone();
         OpDesc op = schema.runForm(written);
-        this.slots = schema.inputs().stream().flatMap(slot -> op.input(slot.name()).stream()).mapToInt(reads::indexOf)
-                .toArray();
+        this.attrs = new Attrs(op, schema);
+        this.slots = schema.inputs().stream().map(slot -> op.input(slot.name()))
+                .mapToInt(names -> names.isEmpty() ? ABSENT : reads.indexOf(names.getFirst())).toArray();
     }
 
     /** Returns an operation of a block; null if it does not only compute new tensors from others. */
@@ -202,15 +205,15 @@ public final class RepeatedOperation {
         if (compute == null || results.length != 1) {
             return false;
         }
-        List<Tensor> given = new ArrayList<>(slots.length);
+        List<@Nullable Tensor> given = new ArrayList<>(slots.length);
         for (int read : slots) {
-            Tensor operand = operands[read];
-            if (!operand.spec().isRowMajor() || !operand.place().isHost()) {
+            Tensor operand = read < 0 ? null : operands[read];
+            if (operand != null && (!operand.spec().isRowMajor() || !operand.place().isHost())) {
                 return false;
             }
             given.add(operand);
         }
-        Tensor result = compute.compute(given, host);
+        Tensor result = compute.compute(attrs, given, host);
         results[0] = result;
         return result != null;
     }

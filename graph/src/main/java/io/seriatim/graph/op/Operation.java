@@ -89,14 +89,16 @@ public final class Operation {
         /**
          * Computes the result.
          *
+         * @param attrs
+         *            the attributes of the operation
          * @param operands
-         *            row-major tensors on the host: those of the inputs, in the order of the slots
+         *            row-major tensors on the host: those of the slots, in their order; null for a slot without one
          * @param host
          *            where the result is allocated
          * @return a new tensor, the same as by inference and steps; null if they must compute it
          */
         @Nullable
-        Tensor compute(List<Tensor> operands, Device host);
+        Tensor compute(Attrs attrs, List<@Nullable Tensor> operands, Device host);
     }
 
     Operation(OperationBuilder builder) {

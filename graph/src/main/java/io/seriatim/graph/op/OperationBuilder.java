@@ -482,7 +482,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
 
     /**
      * Gives what computes its only result, whose size depends on elements of operands, when an executor runs it again
-     * and again: without inference and steps, which read the elements twice.
+     * and again: without inference and steps, which read the elements twice. Its slots hold one variable each.
      *
      * @param compute
      *            computes what inference and steps do

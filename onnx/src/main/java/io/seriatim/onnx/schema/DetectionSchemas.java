@@ -1,5 +1,7 @@
 package io.seriatim.onnx.schema;
 
+import io.seriatim.device.Device;
+import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Numbers;
@@ -7,12 +9,11 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
+import io.seriatim.tensor.TensorSpec;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Boxes that are left when those that overlap a better one are dropped. */
@@ -23,7 +24,8 @@ final class DetectionSchemas {
     static void register(Operations registry) {
         Operation.define("onnx_non_max_suppression").in("Boxes", "Scores", "Most?", "Overlap?", "Least?").out("Out")
                 .attr("center", false).values("Boxes", "Scores", "Most", "Overlap", "Least")
-                .infer(DetectionSchemas::infer).lower(DetectionSchemas::lower).register(registry);
+                .infer(DetectionSchemas::infer).lower(DetectionSchemas::lower).byElements(DetectionSchemas::left)
+                .register(registry);
     }
 
     private static void infer(Inference inference) {
@@ -51,95 +53,58 @@ final class DetectionSchemas {
         boolean isKnown = places != null && numbers != null && (most != null || !inference.has("Most"))
                 && (overlap != null || !inference.has("Overlap")) && (least != null || !inference.has("Least"));
         inference.set("Out", DType.INT64, isKnown
-                ? new Suppression(Objects.requireNonNull(places), Objects.requireNonNull(numbers), scores,
+                ? suppression(Objects.requireNonNull(places), Objects.requireNonNull(numbers), scores,
                         inference.attrs().getBool("center"), most, overlap, least).chosen().length / 3
                 : -1, 3);
     }
 
     private static void lower(Lowering l) {
-        long[] chosen = new Suppression(Objects.requireNonNull(l.numbers("Boxes")),
+        long[] chosen = suppression(Objects.requireNonNull(l.numbers("Boxes")),
                 Objects.requireNonNull(l.numbers("Scores")), l.in("Scores").shape().dims(),
                 l.attrs().getBool("center"), l.values("Most"), l.numbers("Overlap"), l.numbers("Least")).chosen();
         l.out("Out", l.constant(Tensor.of(chosen, chosen.length / 3, 3)));
     }
 
-    /** The boxes of all images, and their scores in all classes. Areas are rounded to float32, as elsewhere. */
-    private static final class Suppression {
-        private final float[] boxes;
-        private final double[] scores;
-        private final int images;
-        private final int classes;
-        private final int count;
-        private final long most;
-        private final float overlap;
-        private final double least;
+    private static BoxSuppression suppression(double[] boxes, double[] scores, long[] dims, boolean center,
+            long @Nullable [] most, double @Nullable [] overlap, double @Nullable [] least) {
+        return new BoxSuppression(floats(boxes), floats(scores), dims, center,
+                most == null || most.length == 0 ? 0 : most[0],
+                overlap == null || overlap.length == 0 ? 0 : (float) overlap[0],
+                least == null || least.length == 0 ? Float.NEGATIVE_INFINITY : (float) least[0]);
+    }
 
-        Suppression(double[] boxes, double[] scores, long[] dims, boolean center, long @Nullable [] most,
-                double @Nullable [] overlap, double @Nullable [] least) {
-            this.scores = scores;
-            images = Math.toIntExact(dims[0]);
-            classes = Math.toIntExact(dims[1]);
-            count = Math.toIntExact(dims[2]);
-            this.most = most == null || most.length == 0 ? 0 : most[0];
-            this.overlap = overlap == null || overlap.length == 0 ? 0 : (float) overlap[0];
-            this.least = least == null || least.length == 0 ? Double.NEGATIVE_INFINITY : least[0];
-            this.boxes = new float[boxes.length];
-            for (int i = 0; i < boxes.length; i += 4) {
-                for (int axis = 0; axis < 2; axis++) {
-                    float first = (float) boxes[i + axis];
-                    float second = (float) boxes[i + 2 + axis];
-                    float half = second / 2;
-                    this.boxes[i + axis] = center ? first - half : Math.min(first, second);
-                    this.boxes[i + 2 + axis] = center ? first + half : Math.max(first, second);
-                }
-            }
+    private static float[] floats(double[] values) {
+        float[] floats = new float[values.length];
+        for (int i = 0; i < floats.length; i++) {
+            floats[i] = (float) values[i];
         }
+        return floats;
+    }
 
-        /** The image, the class and the number of each box that is left. */
-        long[] chosen() {
-            List<long[]> rows = new ArrayList<>();
-            for (int image = 0; image < images && most > 0; image++) {
-                for (int label = 0; label < classes; label++) {
-                    for (int box : left(image, label)) {
-                        rows.add(new long[]{image, label, box});
-                    }
-                }
-            }
-            return rows.stream().flatMapToLong(Arrays::stream).toArray();
+    /** Returns the boxes that are left; null for operands that inference refuses, or of other types. */
+    private static @Nullable Tensor left(Attrs attrs, List<@Nullable Tensor> operands, Device host) {
+        Tensor boxes = operands.get(0);
+        Tensor scores = operands.get(1);
+        Tensor most = operands.get(2);
+        if (boxes == null || scores == null || boxes.dtype() != DType.FLOAT32 || scores.dtype() != DType.FLOAT32
+                || boxes.shape().rank() != 3 || scores.shape().rank() != 3 || boxes.shape().dim(2) != 4
+                || boxes.shape().dim(0) != scores.shape().dim(0) || boxes.shape().dim(1) != scores.shape().dim(2)
+                || operands.subList(2, 5).stream().anyMatch(each -> each != null && each.shape().size() != 1)) {
+            return null;
         }
+        float overlap = number(operands.get(3), 0);
+        if (!(overlap >= 0 && overlap <= 1)) {
+            return null;
+        }
+        long[] chosen = new BoxSuppression(boxes.toFloatArray(), scores.toFloatArray(), scores.shape().dims(),
+                attrs.getBool("center"), most == null ? 0 : most.toLongArray()[0], overlap,
+                number(operands.get(4), Float.NEGATIVE_INFINITY)).chosen();
+        Tensor result = Tensor.allocate(host, TensorSpec.of(DType.INT64, chosen.length / 3, 3));
+        MemorySegment.copy(chosen, 0, result.elements(), ValueLayout.JAVA_LONG, 0, chosen.length);
+        return result;
+    }
 
-        private List<Integer> left(int image, int label) {
-            int row = (image * classes + label) * count;
-            List<Integer> byScore = IntStream.range(0, count).filter(box -> scores[row + box] > least).boxed()
-                    .sorted(Comparator.comparingDouble(box -> -scores[row + box])).toList();
-            List<Integer> left = new ArrayList<>();
-            for (int box : byScore) {
-                if (left.size() >= most) {
-                    break;
-                }
-                if (left.stream().noneMatch(better -> overlaps(image, box, better))) {
-                    left.add(box);
-                }
-            }
-            return left;
-        }
-
-        private boolean overlaps(int image, int first, int second) {
-            int a = (image * count + first) * 4;
-            int b = (image * count + second) * 4;
-            float height = Math.min(boxes[a + 2], boxes[b + 2]) - Math.max(boxes[a], boxes[b]);
-            float width = Math.min(boxes[a + 3], boxes[b + 3]) - Math.max(boxes[a + 1], boxes[b + 1]);
-            float areaA = area(a);
-            float areaB = area(b);
-            if (!(height > 0 && width > 0 && areaA > 0 && areaB > 0)) {
-                return false;
-            }
-            float common = height * width;
-            return common / (areaA + areaB - common) > overlap;
-        }
-
-        private float area(int box) {
-            return (boxes[box + 2] - boxes[box]) * (boxes[box + 3] - boxes[box + 1]);
-        }
+    private static float number(@Nullable Tensor tensor, float byDefault) {
+        return tensor == null ? byDefault : (float) tensor.toDoubleArray()[0];
     }
 }

@@ -56,7 +56,8 @@ public final class SelectionOperations {
                 }).lower(l -> {
                     Operand x = l.in("X");
                     l.out("Y", l.run(Gather.of(0), x.reshape(x.shape().size()), positions(l)));
-                }).byElements((operands, host) -> SelectedElements.chosen(operands.get(0), operands.get(1), host))
+                }).byElements((_, operands, host) -> SelectedElements.chosen(Objects.requireNonNull(operands.get(0)),
+                        Objects.requireNonNull(operands.get(1)), host))
                 .grad(signature);
         select.gradOperation(signature, null).values("Mask").shapesOnly("X").lower(l -> {
             if (l.wants("X@GRAD")) {
@@ -107,7 +108,9 @@ public final class SelectionOperations {
             int found = countOfNonZeros(values);
             long[] tuples = tuplesOfNonZeros(values, dims, found);
             l.out("Out", l.constant(Tensor.of(tuples, found, dims.length)));
-        }).byElements((operands, host) -> SelectedElements.indexes(operands.getFirst(), host)).register(registry);
+        }).byElements(
+                (_, operands, host) -> SelectedElements.indexes(Objects.requireNonNull(operands.getFirst()), host))
+                .register(registry);
     }
 
     private static int countOfNonZeros(double[] values) {
