@@ -14,6 +14,9 @@ public final class PassPipeline {
             SliceAssignments.PASS,
             // Eliminates copies and dead code. Before all others, so that they process fewer tasks.
             CopyElimination.PASS,
+            // Counts indices from the front in one task. After SliceAssignments, which knows the four tasks;
+            // after CopyElimination, which lets these read the indices themselves.
+            FrontIndexTasks.PASS,
             // Gives operations the shape of what they read. After CopyElimination, which removes the reshapes between
             // them; before all passes that compare shapes.
             SharedShapes.PASS,

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.FrontIndexes;
 import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import java.util.Arrays;
@@ -100,5 +101,24 @@ class AlongAxisTest {
         Tensor got = KernelRun.run(Kernels.portable(), new PutAlongAxis(0, true), Tensor.of(new float[sums.length], 7,
                 columns), Tensor.of(indices, rows, columns), Tensor.of(values, rows, columns))[0];
         assertArrayEquals(sums, got.toFloatArray());
+    }
+
+    @Test
+    void negativeIndicesCountFromTheEnd() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int trial = 0; trial < CASES / 5; trial++) {
+            int depth = random.nextInt(1, 5);
+            long[] lengths = random.longs(random.nextBoolean() ? 1 : depth, 1, 1000).toArray();
+            long[] indices = random.longs(random.nextLong(900) * depth, -1200, 1200).toArray();
+            long[] expected = new long[indices.length];
+            Arrays.setAll(expected,
+                    i -> indices[i] < 0 ? indices[i] + lengths[i % depth % lengths.length] : indices[i]);
+            DType dtype = random.nextBoolean() ? DType.INT64 : DType.INT32;
+            Tensor given = Tensor.of(dtype, Arrays.stream(indices).asDoubleStream().toArray(), indices.length / depth,
+                    depth);
+            FrontIndexes front = new FrontIndexes(Arrays.stream(lengths).boxed().toList());
+            assertArrayEquals(expected, KernelRun.run(Kernels.system(), front, given)[0].toLongArray(),
+                    "seed " + SEED + ", trial " + trial);
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.computation.FrontIndexes;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
 import io.seriatim.tensor.computation.GatherNd;
@@ -30,6 +31,7 @@ final class IndexKernels {
         register(kernels, "take_along_axis", TakeAlongAxis.class, PortableAlongAxis::take);
         register(kernels, "put_along_axis", PutAlongAxis.class, PortableAlongAxis::put);
         register(kernels, "top_k", TopK.class, PortableAlongAxis::topK);
+        register(kernels, "front_indexes", FrontIndexes.class, (front, _) -> PortableAlongAxis.frontIndexes(front));
         register(kernels, "one_hot", OneHot.class, (oneHot, _) -> PortableAlongAxis.oneHot(oneHot));
         register(kernels, "range", Range.class, (range, _) -> PortableAlongAxis.range(range));
         register(kernels, "triangle", Triangle.class, PortableAlongAxis::triangle);

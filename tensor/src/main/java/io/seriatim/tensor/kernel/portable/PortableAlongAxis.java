@@ -4,7 +4,9 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.FrontIndexes;
 import io.seriatim.tensor.computation.OneHot;
 import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Range;
@@ -92,6 +94,44 @@ final class PortableAlongAxis {
                 }
             }
         });
+    }
+
+    static @Nullable Kernel frontIndexes(FrontIndexes front) {
+        long[] lengths = front.lengths().stream().mapToLong(Long::longValue).toArray();
+        if (lengths.length > KernelContext.TILE) {
+            return null;
+        }
+        // Whole tuples, so that each tile begins with the first of the lengths.
+        int most = KernelContext.TILE / lengths.length * lengths.length;
+        return PortableKernel.of((all, context) -> {
+            Tensor indices = all.get(0);
+            long count = indices.shape().size();
+            long[] tile = context.longs(0);
+            for (long i = 0; i < count; i += most) {
+                int part = (int) Math.min(most, count - i);
+                Longs.load(indices, i, tile, 0, part);
+                if (lengths.length == 1) {
+                    addToNegative(tile, part, lengths[0]);
+                } else {
+                    addToNegative(tile, part, lengths);
+                }
+                Longs.store(all.get(1), i, tile, 0, part);
+            }
+        });
+    }
+
+    private static void addToNegative(long[] indices, int count, long length) {
+        for (int i = 0; i < count; i++) {
+            indices[i] += (indices[i] >> 63) & length;
+        }
+    }
+
+    private static void addToNegative(long[] indices, int count, long[] lengths) {
+        for (int i = 0; i < count; i += lengths.length) {
+            for (int j = 0; j < lengths.length; j++) {
+                indices[i + j] += (indices[i + j] >> 63) & lengths[j];
+            }
+        }
     }
 
     static Kernel oneHot(OneHot oneHot) {
