@@ -288,8 +288,10 @@ public final class Doubles {
         }
     }
 
+    /** 1 for what is not 0, without a branch. */
     private static byte bool(double value) {
-        return (byte) (value != 0 ? 1 : 0);
+        long bits = Double.doubleToRawLongBits(value) & Long.MAX_VALUE;
+        return (byte) (-bits >>> (Long.SIZE - 1));
     }
 
     private static boolean storeDense(MemorySegment memory, DType dtype, long at, double[] values, int from,

@@ -288,8 +288,9 @@ public final class Longs {
         }
     }
 
+    /** 1 for what is not 0, without a branch. */
     private static byte bool(long value) {
-        return (byte) (value != 0 ? 1 : 0);
+        return (byte) ((value | -value) >>> (Long.SIZE - 1));
     }
 
     private static boolean storeDense(MemorySegment memory, DType dtype, long at, long[] values, int from,

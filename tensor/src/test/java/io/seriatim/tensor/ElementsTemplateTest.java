@@ -80,7 +80,7 @@ class ElementsTemplateTest {
             "Moves elements of any type between memory and double[], for float64 arithmetic.",
             withWhole(Map.of("toFloat", "(float) ", "fromUnsigned", "Unsigned.toDouble(", "toUnsigned",
                     "Unsigned.fromDouble(", "endUnsigned", ")")),
-            Set.of("single"));
+            Set.of("single", "doubles"));
     private static final Elements LONGS = Elements.of("Longs", "long", "INT64", "LONG",
             "Moves elements of any type between memory and long[], for whole numbers and bool. For uint64, see "
                     + "{@link Unsigned}.",

@@ -28,7 +28,7 @@ final class CallSite {
             "io.seriatim.graph.format.pir", "io.seriatim.graph.interpret", "io.seriatim.graph.json",
             "io.seriatim.graph.lod", "io.seriatim.graph.op", "io.seriatim.graph.optimizer",
             "io.seriatim.graph.parallel", "io.seriatim.graph.program", "io.seriatim.graph.quantization",
-            "io.seriatim.graph.translate", "io.seriatim.graph.util");
+            "io.seriatim.graph.translate", "io.seriatim.graph.unroll", "io.seriatim.graph.util");
     /** The packages of the JDK, also of its launcher of source files. */
     private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.tools.");
     /** Modules that translate models of other systems. */

@@ -54,6 +54,13 @@ public final class FloatLoops {
             case NEGATE -> negate(x, y, n);
             case RECIPROCAL -> reciprocal(x, y, slow);
             case ROUND -> round(x, y, slow);
+            case FLOOR -> floor(x, y, slow);
+            case CEIL -> ceil(x, y, slow);
+            case SIGN -> sign(x, y, slow);
+            case LOGICAL_NOT -> not(x, y, n);
+            case IS_NAN -> isNaN(x, y, n);
+            case IS_INF -> isInfinite(x, y, n);
+            case IS_FINITE -> isFinite(x, y, n);
             case POW -> FloatPowers.run(x, alpha, y, count);
             case ERF -> FloatErf.run(x, y, slow);
             case SIN -> FloatSines.sin(x, y, count);
@@ -132,6 +139,50 @@ public final class FloatLoops {
     private static void round(float[] x, float[] y, int n) {
         for (int i = 0; i < n; i++) {
             y[i] = (float) Math.rint(x[i]);
+        }
+    }
+
+    private static void floor(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = (float) Math.floor(x[i]);
+        }
+    }
+
+    private static void ceil(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = (float) Math.ceil(x[i]);
+        }
+    }
+
+    private static void sign(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = Math.signum(x[i]);
+        }
+    }
+
+    private static void not(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = ((Float.floatToRawIntBits(x[i]) & Integer.MAX_VALUE) - 1) >>> SIGN;
+        }
+    }
+
+    private static void isNaN(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = isNaN(Float.floatToRawIntBits(x[i]));
+        }
+    }
+
+    private static void isInfinite(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            int bits = Float.floatToRawIntBits(x[i]) & Integer.MAX_VALUE;
+            y[i] = ((bits ^ INFINITY) - 1) >>> SIGN;
+        }
+    }
+
+    private static void isFinite(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            int bits = Float.floatToRawIntBits(x[i]) & Integer.MAX_VALUE;
+            y[i] = (bits - INFINITY) >>> SIGN;
         }
     }
 

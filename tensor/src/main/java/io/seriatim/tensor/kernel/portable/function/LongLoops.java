@@ -4,6 +4,8 @@ import io.seriatim.tensor.computation.Binary;
 
 /** Functions over tiles of whole numbers, with a loop for each cheap function, which the JIT vectorises. */
 public final class LongLoops {
+    private static final int SIGN = Long.SIZE - 1;
+
     private LongLoops() {
     }
 
@@ -21,6 +23,7 @@ public final class LongLoops {
             case NOT_EQUAL -> notEqual(x, y, out, count);
             case LOGICAL_AND -> both(x, y, out, count);
             case LOGICAL_OR -> either(x, y, out, count);
+            case LOGICAL_XOR -> one(x, y, out, count);
             default -> {
                 return !unsigned && signed(function, x, y, out, count);
             }
@@ -31,7 +34,7 @@ public final class LongLoops {
     /** The first of two values where a condition is not 0, else the second. */
     public static void select(long[] condition, long[] x, long[] y, long[] out, int n) {
         for (int i = 0; i < n; i++) {
-            long chosen = -((condition[i] | -condition[i]) >>> (Long.SIZE - 1));
+            long chosen = -isSet(condition[i]);
             out[i] = y[i] ^ ((x[i] ^ y[i]) & chosen);
         }
     }
@@ -89,25 +92,31 @@ public final class LongLoops {
 
     private static void equal(long[] x, long[] y, long[] out, int n) {
         for (int i = 0; i < n; i++) {
-            out[i] = x[i] == y[i] ? 1 : 0;
+            out[i] = 1 - isSet(x[i] ^ y[i]);
         }
     }
 
     private static void notEqual(long[] x, long[] y, long[] out, int n) {
         for (int i = 0; i < n; i++) {
-            out[i] = x[i] != y[i] ? 1 : 0;
+            out[i] = isSet(x[i] ^ y[i]);
         }
     }
 
     private static void both(long[] x, long[] y, long[] out, int n) {
         for (int i = 0; i < n; i++) {
-            out[i] = x[i] != 0 && y[i] != 0 ? 1 : 0;
+            out[i] = isSet(x[i]) & isSet(y[i]);
         }
     }
 
     private static void either(long[] x, long[] y, long[] out, int n) {
         for (int i = 0; i < n; i++) {
-            out[i] = (x[i] | y[i]) != 0 ? 1 : 0;
+            out[i] = isSet(x[i] | y[i]);
+        }
+    }
+
+    private static void one(long[] x, long[] y, long[] out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = isSet(x[i]) ^ isSet(y[i]);
         }
     }
 
@@ -125,13 +134,23 @@ public final class LongLoops {
 
     private static void less(long[] x, long[] y, long[] out, int n) {
         for (int i = 0; i < n; i++) {
-            out[i] = x[i] < y[i] ? 1 : 0;
+            out[i] = isLess(x[i], y[i]);
         }
     }
 
     private static void lessEqual(long[] x, long[] y, long[] out, int n) {
         for (int i = 0; i < n; i++) {
-            out[i] = x[i] <= y[i] ? 1 : 0;
+            out[i] = 1 - isLess(y[i], x[i]);
         }
+    }
+
+    // Without choices, of which the JIT makes branches that no processor predicts.
+    private static long isSet(long x) {
+        return (x | -x) >>> SIGN;
+    }
+
+    private static long isLess(long x, long y) {
+        // The sign of the difference, unless that overflows.
+        return ((x & ~y) | (~(x ^ y) & (x - y))) >>> SIGN;
     }
 }
