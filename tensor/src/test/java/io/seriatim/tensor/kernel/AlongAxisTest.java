@@ -1,8 +1,11 @@
 package io.seriatim.tensor.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.FrontIndexes;
@@ -101,6 +104,29 @@ class AlongAxisTest {
         Tensor got = KernelRun.run(Kernels.portable(), new PutAlongAxis(0, true), Tensor.of(new float[sums.length], 7,
                 columns), Tensor.of(indices, rows, columns), Tensor.of(values, rows, columns))[0];
         assertArrayEquals(sums, got.toFloatArray());
+    }
+
+    @Test
+    void aWrongIndexIsNamed() {
+        for (int i = 0; i < CASES / 5; i++) {
+            SplittableRandom random = new SplittableRandom(SEED + i);
+            Case one = Case.of(random);
+            int at = random.nextInt(one.indices.length);
+            long length = one.from[one.axis];
+            one.indices[at] = random.nextBoolean() ? length + random.nextLong(3) : -1 - random.nextLong(3);
+            Tensor indices = Tensor.of(one.indices, one.dims);
+            Tensor given = Tensor.of(numbers(random, one.dims), one.dims);
+            Tensor in = Tensor.of(numbers(random, one.from), one.from);
+            for (Computation computation : List.of(new TakeAlongAxis(one.axis), new PutAlongAxis(one.axis, true))) {
+                Tensor[] arguments = computation instanceof TakeAlongAxis
+                        ? new Tensor[]{in, indices}
+                        : new Tensor[]{in, indices, given};
+                assertEquals(computation.operation() + ": index number " + at + " must be from 0 to " + (length - 1)
+                        + ", but is " + one.indices[at],
+                        assertThrows(IndexRangeException.class,
+                                () -> KernelRun.run(Kernels.portable(), computation, arguments)).getMessage());
+            }
+        }
     }
 
     @Test

@@ -135,6 +135,14 @@ public final class PutAlongAxisOperations {
         Tensor input = Objects.requireNonNull(in.get(0));
         Tensor values = Objects.requireNonNull(in.get(2));
         int[] places = places(input, Objects.requireNonNull(in.get(1)), axis);
+        if (self && out.dtype() == DType.FLOAT32 && (reduce == Reduce.AMIN || reduce == Reduce.AMAX)) {
+            Elements.write(extremes(reduce, input.toFloatArray(), values.toFloatArray(), places), out);
+            return;
+        }
+        if (self && reduce == Reduce.MUL && out.dtype().isFloating()) {
+            Elements.write(products(input.toDoubleArray(), values.toDoubleArray(), places), out);
+            return;
+        }
         int[] counts = new int[WorkingMemory.length(input.shape().size())];
         Arrays.fill(counts, self ? 1 : 0);
         if (out.dtype().arithmetic() == DType.INT64) {
@@ -164,6 +172,27 @@ public final class PutAlongAxisOperations {
             }
             Elements.write(result, out);
         }
+    }
+
+    /** Extremes need no wider type, as they round nothing. */
+    private static float[] extremes(Reduce reduce, float[] result, float[] given, int[] places) {
+        if (reduce == Reduce.AMAX) {
+            for (int i = 0; i < places.length; i++) {
+                result[places[i]] = Math.max(result[places[i]], given[i]);
+            }
+        } else {
+            for (int i = 0; i < places.length; i++) {
+                result[places[i]] = Math.min(result[places[i]], given[i]);
+            }
+        }
+        return result;
+    }
+
+    private static double[] products(double[] result, double[] given, int[] places) {
+        for (int i = 0; i < places.length; i++) {
+            result[places[i]] *= given[i];
+        }
+        return result;
     }
 
     /** For each index, which element of the input it stands for. */

@@ -11,8 +11,10 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -55,6 +57,44 @@ class IndexOperationsTest {
                 SmallProgram.program(gradient),
                 Map.of("X", x(2, 3), "Index", indexes(2, 0, 2), "Out@GRAD", x(2, 3)), "dx");
         assertArrayEquals(new double[]{2, 0, 1 + 3, 5, 0, 4 + 6}, dx.toDoubleArray());
+    }
+
+    /** Along the first axis of a matrix, for random sizes; extremes of NaN and of both zeros are those of Java. */
+    @Test
+    void productsAndExtremesAreThoseOfPlainLoops() {
+        for (int trial = 0; trial < 100; trial++) {
+            SplittableRandom random = new SplittableRandom(trial);
+            int length = random.nextInt(1, 9);
+            int width = random.nextInt(1, 20);
+            int rows = random.nextInt(1, 30);
+            DType dtype = random.nextInt(3) == 0 ? DType.FLOAT64 : DType.FLOAT32;
+            double[] special = {Double.NaN, 0, -0.0, Double.POSITIVE_INFINITY, -1, 2, 0.5};
+            double[] x = random.ints((long) length * width, 0, special.length).mapToDouble(i -> special[i]).toArray();
+            double[] values = random.ints((long) rows * width, 0, special.length).mapToDouble(i -> special[i])
+                    .toArray();
+            long[] index = random.longs((long) rows * width, 0, length).toArray();
+            for (String reduce : List.of("mul", "amin", "amax")) {
+                double[] expected = x.clone();
+                for (int i = 0; i < index.length; i++) {
+                    int at = (int) index[i] * width + i % width;
+                    expected[at] = switch (reduce) {
+                        case "mul" -> expected[at] * values[i];
+                        case "amin" -> Math.min(expected[at], values[i]);
+                        default -> Math.max(expected[at], values[i]);
+                    };
+                }
+                // Products of powers of 2 that leave the range of float32.
+                double[] rounded = dtype == DType.FLOAT64
+                        ? expected
+                        : Arrays.stream(expected).map(value -> (float) value).toArray();
+                assertArrayEquals(rounded, SmallProgram.run(
+                        of("put_along_axis", "Input", "Index", "Value").out("Result", "y").attr("Axis", 0)
+                                .attr("Reduce", reduce).build(),
+                        Map.of("Input", Tensor.of(dtype, x, length, width), "Index", Tensor.of(index, rows, width),
+                                "Value", Tensor.of(dtype, values, rows, width)),
+                        "y").toDoubleArray(), reduce + ", trial " + trial);
+            }
+        }
     }
 
     @Test

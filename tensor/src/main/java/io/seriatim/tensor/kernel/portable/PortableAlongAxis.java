@@ -46,6 +46,9 @@ final class PortableAlongAxis {
                 Objects.requireNonNull(arguments[1]), x, Objects.requireNonNull(arguments[2]));
         return PortableKernel.of((all, context) -> {
             elements.check(all.get(1), context);
+            if (put.add() && elements.add(all.get(0), all.get(2), all.get(1), all.get(3), context)) {
+                return;
+            }
             PortableIndex.copyWhole(all.get(0), all.get(3));
             elements.put(all.get(2), all.get(1), all.get(3), put.add(), context);
         });

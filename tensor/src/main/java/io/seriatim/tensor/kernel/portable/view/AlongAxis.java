@@ -2,13 +2,16 @@ package io.seriatim.tensor.kernel.portable.view;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /**
  * Elements that indices name along an axis of a tensor, one for each index. They are visited row by row of the indices,
@@ -34,6 +37,8 @@ public // Never compared.
 record AlongAxis(String operation, int axis, long length, long[] dims, long[] indices, long[] named, long[] beside) {
     /** Shorter rows are not worth a look at whether they have one index. */
     private static final int LEAST_ROW = 16;
+    /** Of a sum that is held in an array: a quarter of a MiB. */
+    private static final int MOST_OF_SUM = 1 << 16;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -100,16 +105,36 @@ record AlongAxis(String operation, int axis, long length, long[] dims, long[] in
      *             if an index names no element
      */
     public void check(Tensor index, KernelContext context) {
+        if (Arrays.equals(indices, Shape.of(dims).strides())) {
+            long size = Shape.of(dims).size();
+            long[] tile = context.longs(7);
+            for (long first = 0; first < size; first += tile.length) {
+                int count = (int) Math.min(tile.length, size - first);
+                Longs.load(index.memory(), index.dtype(), index.offset() + first * index.dtype().bytes(), 1, tile, 0,
+                        count);
+                check(tile, count, first);
+            }
+            return;
+        }
         long[] before = new long[1];
         forEachPiece(index, context, (tile, count, _, _, _) -> {
-            for (int i = 0; i < count; i++) {
-                if (tile[i] < 0 || tile[i] >= length) {
-                    throw new IndexRangeException(operation + ": index number " + (before[0] + i)
-                            + " must be from 0 to " + (length - 1) + ", but is " + tile[i]);
-                }
-            }
+            check(tile, count, before[0]);
             before[0] += count;
         });
+    }
+
+    /** The sign of all together is that of a wrong one, if there is any. */
+    private void check(long[] tile, int count, long before) {
+        long signs = 0;
+        for (int i = 0; i < count; i++) {
+            signs |= tile[i] | (length - 1 - tile[i]);
+        }
+        for (int i = 0; i < count && signs < 0; i++) {
+            if (tile[i] < 0 || tile[i] >= length) {
+                throw new IndexRangeException(operation + ": index number " + (before + i) + " must be from 0 to "
+                        + (length - 1) + ", but is " + tile[i]);
+            }
+        }
     }
 
     /** Copies the elements that the indices name to those beside them. */
@@ -154,6 +179,46 @@ record AlongAxis(String operation, int axis, long length, long[] dims, long[] in
             sums[i] += added[i];
         }
         MemorySegment.copy(sums, 0, to, FLOAT, toAt, count);
+    }
+
+    /**
+     * Adds the elements beside the indices to a copy of a dense tensor, in the order of the indices. The sums are in an
+     * array until they are complete, which spares loads and stores of short rows.
+     *
+     * @return false if it does nothing, because the tensors are of another type or too large
+     */
+    public boolean add(Tensor start, Tensor from, Tensor index, Tensor to, KernelContext context) {
+        long size = to.shape().size();
+        if (to.dtype() != DType.FLOAT32 || size > MOST_OF_SUM || Shape.of(dims).size() * 4 < size) {
+            return false;
+        }
+        float[] sums = context.floatArray((int) size);
+        float[] added = context.floats(1);
+        Floats.load(start.memory(), DType.FLOAT32, start.offset(), 1, sums, 0, (int) size);
+        int along = (int) named[axis];
+        long next = beside[dims.length - 1];
+        forEachPiece(index, context, (tile, count, namedAt, step, besideAt) -> {
+            Floats.load(from.memory(), DType.FLOAT32, from.offset() + besideAt * Float.BYTES, next, added, 0, count);
+            if (step == 1 && isOneIndex(tile, count)) {
+                addRow(added, sums, (int) (namedAt + tile[0] * along), count);
+            } else {
+                addElements(added, sums, tile, count, (int) namedAt, (int) step, along);
+            }
+        });
+        Floats.store(to.memory(), DType.FLOAT32, to.offset(), 1, sums, 0, (int) size);
+        return true;
+    }
+
+    private static void addRow(float[] added, float[] sums, int at, int count) {
+        for (int i = 0; i < count; i++) {
+            sums[at + i] += added[i];
+        }
+    }
+
+    private static void addElements(float[] added, float[] sums, long[] tile, int count, int at, int step, int along) {
+        for (int i = 0; i < count; i++) {
+            sums[at + i * step + (int) tile[i] * along] += added[i];
+        }
     }
 
     /** Writes, or adds, the elements beside the indices to those that the indices name, in the order of the indices. */
