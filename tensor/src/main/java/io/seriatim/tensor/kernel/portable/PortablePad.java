@@ -10,6 +10,7 @@ import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.PadGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PortablePad {
     private static final int CONSTANT = -1;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
     private PortablePad() {
     }
@@ -118,6 +120,8 @@ final class PortablePad {
             long whole = bytes(element);
             long begin = before * piece;
             int end = before + count;
+            boolean runBefore = isRun(0, before);
+            boolean runAfter = isRun(end, sources.length);
             return PortableKernel.of((all, _) -> {
                 Tensor in = all.get(0);
                 Tensor out = all.get(1);
@@ -129,20 +133,35 @@ final class PortablePad {
                     }
                     long read = in.offset() + from * element;
                     MemorySegment.copy(in.memory(), read, out.memory(), write + begin, count * piece);
-                    edge(0, before, in, read, out, write, constants, piece);
-                    edge(end, sources.length, in, read, out, write, constants, piece);
+                    edge(0, before, runBefore, in, read, out, write, constants, piece);
+                    edge(end, sources.length, runAfter, in, read, out, write, constants, piece);
                 });
             });
         }
 
-        private void edge(int from, int to, Tensor in, long read, Tensor out, long write, MemorySegment constants,
-                long piece) {
+        /** Whether sources follow one another, as those of an axis that is repeated do. */
+        private boolean isRun(int from, int to) {
+            return to - from > 1 && sources[from] != CONSTANT
+                    && IntStream.range(from, to).allMatch(i -> sources[i] - sources[from] == i - from);
+        }
+
+        private void edge(int from, int to, boolean run, Tensor in, long read, Tensor out, long write,
+                MemorySegment constants, long piece) {
             if (from < to && sources[from] == CONSTANT) {
                 MemorySegment.copy(constants, 0, out.memory(), write + from * piece, (to - from) * piece);
-                return;
-            }
-            for (int i = from; i < to; i++) {
-                MemorySegment.copy(in.memory(), read + sources[i] * piece, out.memory(), write + i * piece, piece);
+            } else if (run) {
+                MemorySegment.copy(in.memory(), read + sources[from] * piece, out.memory(), write + from * piece,
+                        (to - from) * piece);
+            } else if (piece == Integer.BYTES) {
+                // Single elements are moved without a call.
+                for (int i = from; i < to; i++) {
+                    out.memory().set(INT, write + (long) i * Integer.BYTES,
+                            in.memory().get(INT, read + (long) sources[i] * Integer.BYTES));
+                }
+            } else {
+                for (int i = from; i < to; i++) {
+                    MemorySegment.copy(in.memory(), read + sources[i] * piece, out.memory(), write + i * piece, piece);
+                }
             }
         }
     }
