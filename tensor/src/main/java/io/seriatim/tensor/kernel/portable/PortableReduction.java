@@ -15,6 +15,7 @@ import io.seriatim.tensor.computation.ReductionGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
+import io.seriatim.tensor.kernel.portable.function.SlidingExtremes;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -109,7 +110,9 @@ final class PortableReduction {
             switch (function) {
                 case MAX, MIN -> {
                     if (length <= MOST_OF_SHIFTED) {
-                        extremes(tile, context.floats(1), count * length, length);
+                        // The extreme of a row is at its first element then.
+                        SlidingExtremes.run(function == Reduction.Function.MAX, tile, context.floats(1), count * length,
+                                length, 1);
                     }
                     for (int i = 0; i < count; i++) {
                         values[i] = length <= MOST_OF_SHIFTED ? tile[i * length] : extreme(tile, i * length, length);
@@ -167,28 +170,6 @@ final class PortableReduction {
             b = Math.min(b, tile[i + 1]);
         }
         return Math.min(i < from + length ? Math.min(a, tile[i]) : a, b);
-    }
-
-    /**
-     * Leaves the extreme of so many elements from each place on at that place, that of a row at its first one. Extremes
-     * of 2<sup>i + 1</sup> elements are those of two of 2<sup>i</sup>, at all places at once: loops over one short row
-     * do not become vector instructions.
-     */
-    private void extremes(float[] tile, float[] shifted, int size, int length) {
-        for (int width = 1; width < length; width *= 2) {
-            int by = Math.min(width, length - width);
-            int count = size - by;
-            System.arraycopy(tile, by, shifted, 0, count);
-            if (function == Reduction.Function.MAX) {
-                for (int i = 0; i < count; i++) {
-                    tile[i] = Math.max(tile[i], shifted[i]);
-                }
-            } else {
-                for (int i = 0; i < count; i++) {
-                    tile[i] = Math.min(tile[i], shifted[i]);
-                }
-            }
-        }
     }
 
     private long start() {

@@ -7,6 +7,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.Window;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.SlidingExtremes;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -197,44 +198,32 @@ public final class WindowPooling {
      * have fewer, get anything. Maxima replace the values; sums have an array of their own.
      */
     private void windows(float[] values, float[] shifted, float[] sums, int size, int kernel, int step) {
+        if (max) {
+            SlidingExtremes.run(true, values, shifted, size, kernel, step);
+            return;
+        }
         int reduced = 0;
         for (int width = 1; width <= kernel; width *= 2) {
-            if (!max && (kernel & width) != 0) {
+            if ((kernel & width) != 0) {
                 if (reduced == 0) {
                     System.arraycopy(values, 0, sums, 0, size);
                 } else {
-                    int count = size - reduced * step;
-                    System.arraycopy(values, reduced * step, shifted, 0, count);
-                    add(sums, shifted, count);
+                    addShifted(sums, values, reduced * step, shifted, size);
                 }
                 reduced += width;
             }
             if (2 * width <= kernel) {
-                merge(values, shifted, size, width * step);
-            } else if (max && width < kernel) {
-                merge(values, shifted, size, (kernel - width) * step);
+                addShifted(values, values, width * step, shifted, size);
             }
         }
     }
 
-    private void merge(float[] values, float[] shifted, int size, int by) {
-        System.arraycopy(values, by, shifted, 0, size - by);
-        if (max) {
-            larger(values, shifted, size - by);
-        } else {
-            add(values, shifted, size - by);
-        }
-    }
-
-    private static void add(float[] to, float[] from, int count) {
+    /** Adds to each value another one that is so many places further. */
+    private static void addShifted(float[] to, float[] from, int by, float[] shifted, int size) {
+        int count = size - by;
+        System.arraycopy(from, by, shifted, 0, count);
         for (int i = 0; i < count; i++) {
-            to[i] += from[i];
-        }
-    }
-
-    private static void larger(float[] to, float[] from, int count) {
-        for (int i = 0; i < count; i++) {
-            to[i] = Math.max(to[i], from[i]);
+            to[i] += shifted[i];
         }
     }
 
