@@ -93,9 +93,10 @@ public final class LodProgram {
                 continue;
             }
             Map<String, Set<String>> before = new HashMap<>();
-            Map<String, List<String>> sources = runsBlocks(op) || op.outputNames().stream().noneMatch(open::containsKey)
-                    ? Map.of()
-                    : CompanionNeeds.sources(op);
+            Map<String, List<String>> sources =
+                    op.runsBlocks() || op.outputNames().stream().noneMatch(open::containsKey)
+                            ? Map.of()
+                            : CompanionNeeds.sources(op);
             for (String name : op.outputNames()) {
                 Set<String> of = open.remove(name);
                 List<String> from = sources.getOrDefault(name, List.of());
@@ -113,10 +114,6 @@ public final class LodProgram {
             }
         });
         return new LodProgram(program, names.given(), results, false);
-    }
-
-    private static boolean runsBlocks(OpDesc op) {
-        return op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty());
     }
 
     /**

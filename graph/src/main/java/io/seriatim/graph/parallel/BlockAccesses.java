@@ -17,21 +17,12 @@ final class BlockAccesses {
 
     /** The blocks that an operation runs, and those that these run; none for most. */
     static List<Block> blocks(OpDesc op, Program program) {
-        if (!runsBlocks(op)) {
+        if (!op.runsBlocks()) {
             return List.of();
         }
         Set<Integer> met = new LinkedHashSet<>();
         collect(op, program, met);
         return met.stream().map(program::block).toList();
-    }
-
-    static boolean runsBlocks(OpDesc op) {
-        for (Attribute.Named each : op.attributes()) {
-            if (!each.value().blocks().isEmpty()) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private static void collect(OpDesc op, Program program, Set<Integer> met) {
@@ -55,7 +46,7 @@ final class BlockAccesses {
     }
 
     private static List<String> names(OpDesc op, Program program, Function<OpDesc, List<String>> of) {
-        if (!runsBlocks(op)) {
+        if (!op.runsBlocks()) {
             return of.apply(op);
         }
         Set<String> names = new LinkedHashSet<>(of.apply(op));

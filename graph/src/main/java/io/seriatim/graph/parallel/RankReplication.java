@@ -208,7 +208,7 @@ final class RankReplication {
     }
 
     private OpDesc renamed(OpDesc op) {
-        if (!BlockAccesses.runsBlocks(op)) {
+        if (!op.runsBlocks()) {
             return op.renamed(name -> means.getOrDefault(name, name), name -> name);
         }
         // A branch that is not taken leaves the mean in what it would overwrite.

@@ -76,7 +76,7 @@ final class ReplicaBlocks {
 
     private OpDesc of(OpDesc op, int within, UnaryOperator<String> rename, UnaryOperator<OpDesc> finish) {
         OpDesc own = op.renamed(rename, rename);
-        boolean runsBlocks = BlockAccesses.runsBlocks(op);
+        boolean runsBlocks = op.runsBlocks();
         UnaryOperator<String> inside = runsBlocks ? inside(op, rename) : rename;
         for (Attribute.Named each : op.attributes()) {
             Attribute value = each.value();

@@ -211,7 +211,7 @@ final class Replication {
 
     /** What a branch or loop of the optimizer may overwrite, each place has on its own before: it may be left out. */
     private void settle(OpDesc op) {
-        if (!BlockAccesses.runsBlocks(op)) {
+        if (!op.runsBlocks()) {
             return;
         }
         for (String name : BlockAccesses.written(op, main)) {
@@ -228,7 +228,7 @@ final class Replication {
 
     /** Until the optimizer overwrites a gradient, all places read the mean. */
     private void update(OpDesc op, int leader) {
-        written.add(BlockAccesses.runsBlocks(op)
+        written.add(op.runsBlocks()
                 ? blocks.get(leader).of(op, name -> present(name, leader), own -> placed(own, leader))
                 : placed(op.renamed(name -> present(name, leader), name -> names.of(name, leader)), leader));
         if (leader == replicas.leaders().getLast()) {

@@ -371,6 +371,20 @@ public final class OpDesc {
     }
 
     /**
+     * Whether it runs blocks of its program, which attributes name.
+     *
+     * @return true of branches, loops and recurrences
+     */
+    public boolean runsBlocks() {
+        for (Attribute.Named each : attributes()) {
+            if (!each.value().blocks().isEmpty()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
      * A copy that reads and writes variables of other names. The attribute that pairs parameters with gradients
      * follows.
      *

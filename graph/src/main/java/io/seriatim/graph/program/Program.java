@@ -319,8 +319,7 @@ public final class Program {
     /** Operations that run blocks name variables of their block in attributes. */
     private static OpDesc withNames(OpDesc op, UnaryOperator<String> rename) {
         OpDesc renamed = op;
-        boolean runsBlocks = op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty());
-        for (Attribute.Named each : runsBlocks ? op.attributes() : List.<Attribute.Named>of()) {
+        for (Attribute.Named each : op.runsBlocks() ? op.attributes() : List.<Attribute.Named>of()) {
             if (each.value() instanceof Attribute.Texts(List<String> texts)) {
                 renamed = renamed.with(each.name(), texts.stream().map(rename).toArray(String[]::new));
             } else if (each.value() instanceof Attribute.Text(String text)) {

@@ -1,5 +1,6 @@
 package io.seriatim.graph.unroll;
 
+import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
@@ -19,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 final class ListElements {
     /** The largest place at which an element is followed. */
     private static final int MOST_PLACES = 1 << 10;
-    private static final String GRADIENT = "@GRAD";
     private static final Set<String> SET = Set.of("write_to_array", "array_put", "array_add");
     private static final Set<String> READ = Set.of("read_from_array", "array_peek", "array_take");
 
@@ -159,7 +159,7 @@ final class ListElements {
         Value value = versions.kept(variables.value(from));
         Value before = list.at(place);
         boolean adds = op.type().equals("array_add")
-                || (op.type().equals("write_to_array") && name.contains(GRADIENT));
+                || (op.type().equals("write_to_array") && name.contains(GradientRule.SUFFIX));
         if (adds && before != null) {
             String first = versions.variable(before);
             String sum = versions.declare(name, global.get(first));

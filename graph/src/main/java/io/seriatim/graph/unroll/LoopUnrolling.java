@@ -60,7 +60,7 @@ public final class LoopUnrolling {
         if (ops.stream().anyMatch(op -> op.type().equals("while_grad"))) {
             Program whole = recorded(program);
             if (whole != null && new Unroller(whole, fed, fetched, known, MOST_IN_TRAINING).run()
-                    && whole.global().ops().stream().noneMatch(LoopUnrolling::runsBlocks)) {
+                    && whole.global().ops().stream().noneMatch(OpDesc::runsBlocks)) {
                 return whole;
             }
         }
@@ -80,10 +80,6 @@ public final class LoopUnrolling {
             return null;
         }
         return recorded;
-    }
-
-    private static boolean runsBlocks(OpDesc op) {
-        return op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty());
     }
 
     private static boolean isRandom(OpDesc op) {

@@ -210,7 +210,7 @@ final class Unroller {
         Operation schema = Operations.system().find(op.type());
         if (schema == null || !schema.isLowered() || !schema.changedInPlace(op).isEmpty() || Collective.is(op)
                 || !Operations.system().isPure(op, program, true)
-                || op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty())
+                || op.runsBlocks()
                 || schema.values().stream().flatMap(slot -> op.input(slot).stream())
                         .anyMatch(name -> variables.value(name).literal() == null)
                 || !op.outputNames().stream()
