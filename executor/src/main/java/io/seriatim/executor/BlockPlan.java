@@ -309,13 +309,7 @@ final class BlockPlan implements NestedBlock {
 
     /** Returns a plan for shapes that come for the first time: for all sizes of what grows, or for these only. */
     private Variant forNew(RunContext context, Sharing sharing) {
-        OpenSizes open = changing == null || !sharing.groups().isEmpty()
-                ? OpenSizes.NONE
-                : seen == null
-                        ? changing.observe(context.externals(), accesses)
-                        : depth > 0
-                                ? changing.observeLate(context.externals(), accesses)
-                                : changing.observe(context.cancellation(), context.externals());
+        OpenSizes open = changing == null || !sharing.groups().isEmpty() ? OpenSizes.NONE : observed(changing, context);
         if (open.isNone()) {
             return seen == null
                     ? other(context.externals(), sharing)
@@ -324,6 +318,15 @@ final class BlockPlan implements NestedBlock {
         Variant made = put(made(context.externals(), open, sharing, false));
         latestOpen = made;
         return made;
+    }
+
+    private OpenSizes observed(ChangingSizes sizes, RunContext context) {
+        if (depth > 0) {
+            return sizes.observeLate(context.externals(), accesses);
+        }
+        return seen == null
+                ? sizes.observe(context.externals(), accesses)
+                : sizes.observe(context.cancellation(), context.externals());
     }
 
     private void run(RunContext context, Variant with, @Nullable HeldWorkspace<Variant> held, Consumer<Frame> results) {

@@ -46,14 +46,10 @@ final class ChangingSizes {
     synchronized OpenSizes observe(@Nullable Object[] externals, ValueNumbering values) {
         @Nullable
         TensorSpec[] now = PlanCompiler.specs(externals);
-        OpenSizes more = before == null ? null : OpenSizes.between(before, now);
+        OpenSizes more = changedFeeds(now, values);
         boolean isGiven = false;
         for (int i = 0; more != null && i < now.length; i++) {
-            if (more.isOpen(i)) {
-                isGiven |= now[i] != null && given.contains(now[i]);
-                boolean isFed = values.values().get(values.externals()[i]).origin() == ValueNumbering.Origin.FED;
-                more = isFed ? more : null;
-            }
+            isGiven |= more.isOpen(i) && now[i] != null && given.contains(now[i]);
         }
         return observe(isGiven ? more : null, null, now);
     }
@@ -66,12 +62,17 @@ final class ChangingSizes {
     synchronized OpenSizes observeLate(@Nullable Object[] externals, ValueNumbering values) {
         @Nullable
         TensorSpec[] now = PlanCompiler.specs(externals);
+        return observe(changedFeeds(now, values), null, now);
+    }
+
+    /** Returns the sizes that differ from those before; null if not only those of what is fed do. */
+    private @Nullable OpenSizes changedFeeds(@Nullable TensorSpec[] now, ValueNumbering values) {
         OpenSizes more = before == null ? null : OpenSizes.between(before, now);
         for (int i = 0; more != null && i < now.length; i++) {
             boolean isFed = values.values().get(values.externals()[i]).origin() == ValueNumbering.Origin.FED;
             more = isFed || !more.isOpen(i) ? more : null;
         }
-        return observe(more, null, now);
+        return more;
     }
 
     /** Returns what takes the results of the run of a program for which there was no plan: their sizes are recorded. */

@@ -43,6 +43,8 @@ final class Cut {
     private final boolean[] isBefore;
     /** By value, whether an interpreted operation of this plan computes it. */
     private final boolean[] isLate;
+    /** The names of the variables that have several values in the block; null before they are first needed. */
+    private @Nullable Set<String> haveSeveralValues;
     /** The number of branches that feeds decide and that stay, each of which took a walk over what follows. */
     private int refused;
 
@@ -116,17 +118,15 @@ final class Cut {
         }
         List<Access> rest = after(position);
         if (rest == null || rest.isEmpty()) {
-            return rest == null || isDecided ? null : rest(position, List.of(), _ -> false, null, -1);
+            return rest == null || isDecided ? null : rest(position, List.of(), null, -1);
         }
         if (isDecided) {
             Block form = replacement.of(accesses.block(), indexes(rest), outer(rest));
-            return form == null ? null : rest(position, List.of(rest), _ -> false, form, -1);
+            return form == null ? null : rest(position, List.of(rest), form, -1);
         }
-        Set<String> haveSeveralValues = haveSeveralValues();
-        Predicate<Access> isMovable = access -> isMovable(access, haveSeveralValues);
         LateParts parts = new LateParts(accesses, values, value -> this.isLate[value] && isUnknown.test(value),
-                isMovable);
-        return rest(position, parts.of(late(rest, isMovable, lowered)), isMovable, null, -1);
+                this::isMovable);
+        return rest(position, parts.of(late(rest, lowered)), null, -1);
     }
 
     /** Returns the task of all operations from a branch on, if feeds decide the branch; otherwise null. */
@@ -142,7 +142,7 @@ final class Cut {
             return null;
         }
         // The operations stay: each plan of the rest knows the condition and begins with a decided branch.
-        return rest(position, List.of(rest), _ -> false, null, condition);
+        return rest(position, List.of(rest), null, condition);
     }
 
     /**
@@ -150,12 +150,12 @@ final class Cut {
      * follows from one late size, but comes after the next one in the program, would be compiled for each combination
      * of both.
      */
-    private List<Access> late(List<Access> rest, Predicate<Access> isMovable, Predicate<Access> lowered) {
+    private List<Access> late(List<Access> rest, Predicate<Access> lowered) {
         List<Access> late = new ArrayList<>();
         Set<Integer> touched = new HashSet<>();
         Set<Integer> written = new HashSet<>();
         for (Access access : rest) {
-            boolean isReady = !late.isEmpty() && isMovable.test(access)
+            boolean isReady = !late.isEmpty() && isMovable(access)
                     && Arrays.stream(access.reads()).noneMatch(written::contains)
                     && Arrays.stream(access.writes()).noneMatch(touched::contains) && lowered.test(access);
             if (!isReady) {
@@ -172,25 +172,29 @@ final class Cut {
 
     /** Returns the names of the variables that have several values in the block. */
     private Set<String> haveSeveralValues() {
-        Set<String> all = new HashSet<>();
-        Set<String> several = new HashSet<>();
-        for (ValueNumbering.Value value : accesses.values()) {
-            if (!all.add(value.name())) {
-                several.add(value.name());
+        Set<String> known = haveSeveralValues;
+        if (known == null) {
+            known = new HashSet<>();
+            Set<String> all = new HashSet<>();
+            for (ValueNumbering.Value value : accesses.values()) {
+                if (!all.add(value.name())) {
+                    known.add(value.name());
+                }
             }
+            haveSeveralValues = known;
         }
-        return several;
+        return known;
     }
 
     /**
      * Returns whether an operation does nothing but compute values of variables that have no others: what is cut off is
      * numbered again by the names of variables.
      */
-    private boolean isMovable(Access access, Set<String> haveSeveralValues) {
+    private boolean isMovable(Access access) {
         Operation schema = access.schema();
         return schema != null && schema.isLowered() && !access.runsBlocks() && isPure.test(access.op())
                 && Arrays.stream(access.writes()).noneMatch(value -> values.isPersistable(value)
-                        || values.isInScope(value) || haveSeveralValues.contains(values.name(value))
+                        || values.isInScope(value) || haveSeveralValues().contains(values.name(value))
                         || Arrays.stream(access.reads()).anyMatch(read -> read == value));
     }
 
@@ -266,15 +270,12 @@ final class Cut {
      *
      * @param parts
      *            the operations, divided into those that run as one plan
-     * @param isMovable
-     *            whether an operation does nothing but compute values
      * @param form
      *            the block with other operations in their place, which have the same results; null if they stay
      * @param condition
      *            the value that decides how they run; −1 if there is none
      */
-    private Task.Rest rest(int position, List<List<Access>> parts, Predicate<Access> isMovable, @Nullable Block form,
-            int condition) {
+    private Task.Rest rest(int position, List<List<Access>> parts, @Nullable Block form, int condition) {
         List<Access> rest = parts.stream().flatMap(List::stream).toList();
         Set<Integer> written = written(rest);
         List<Integer> results = accesses.wanted().stream().filter(written::contains).distinct().toList();
@@ -310,7 +311,7 @@ final class Cut {
                 slots.put(value, count++);
             }
             // Instructions may keep what they read, for example in a list.
-            int[] freed = !parts.get(i).stream().allMatch(isMovable)
+            int[] freed = !parts.get(i).stream().allMatch(this::isMovable)
                     ? new int[0]
                     : slots.keySet().stream()
                             .filter(value -> last.getOrDefault(value, -1) == index && !results.contains(value))

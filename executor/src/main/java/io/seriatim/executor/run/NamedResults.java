@@ -50,7 +50,7 @@ public final class NamedResults {
     /** Sets the results of a run, and tells which of them have memory that nothing else has. */
     public void set(Frame frame, BlockSession session) {
         @Nullable
-        Object[] results = RestOfBlock.Results.share(frame, accesses);
+        Object[] results = RestOfBlock.Results.values(frame, accesses, 0);
         for (int i = 0; i < results.length; i++) {
             Object result = results[i];
             if (result != null) {

@@ -40,20 +40,20 @@ public interface RestOfBlock {
          */
         public static Results of(Frame frame, ValueNumbering accesses, int taken) {
             @Nullable
-            Object[] values = new Object[accesses.wanted().size()];
-            for (int i = 0; i < values.length; i++) {
-                int wanted = accesses.wanted().get(i);
-                values[i] = i < taken ? frame.take(wanted) : frame.share(wanted);
-            }
+            Object[] values = values(frame, accesses, taken);
             boolean[] isOwn = isOwn(frame, accesses, values);
             Arrays.fill(isOwn, 0, taken, false);
             return new Results(values, isOwn);
         }
 
-        static @Nullable Object[] share(Frame frame, ValueNumbering accesses) {
+        /** Returns the results of a frame, of which the first ones belong to the caller of the run. */
+        static @Nullable Object[] values(Frame frame, ValueNumbering accesses, int taken) {
             @Nullable
             Object[] values = new Object[accesses.wanted().size()];
-            Arrays.setAll(values, i -> frame.share(accesses.wanted().get(i)));
+            for (int i = 0; i < values.length; i++) {
+                int wanted = accesses.wanted().get(i);
+                values[i] = i < taken ? frame.take(wanted) : frame.share(wanted);
+            }
             return values;
         }
 
