@@ -84,10 +84,12 @@ final class OpRunner {
         all.addAll(memory.tensors(step.outputs()));
         TensorSpec[] specs = all.stream().map(tensor -> tensor == null ? null : tensor.spec())
                 .toArray(TensorSpec[]::new);
-        prepared(op, step.work(), specs).run(all.toArray(new Tensor[0]), inputs, KernelContext.current());
+        Prepared prepared = new Prepared(op, step.work());
+        prepared.find(this, specs);
+        prepared.run(all.toArray(new Tensor[0]), inputs, KernelContext.current());
     }
 
-    /** Returns the work of a step for the types of its arguments. */
+    /** Returns the work of a step for the types of its arguments, which may run again and again. */
     Prepared prepared(OpDesc op, Step.Work work, @Nullable TensorSpec[] specs) {
         Prepared prepared = new Prepared(op, work);
         prepared.renew(this, specs);
@@ -126,8 +128,19 @@ final class OpRunner {
             return work instanceof Step.Work.Compute(var computation) ? computation : null;
         }
 
-        /** Looks its kernel up again. */
+        /**
+         * Looks its kernel up again. It is loaded before the look-up that counts, since later runs look nothing up: the
+         * cache then knows how much memory it holds.
+         */
         void renew(OpRunner runner, @Nullable TensorSpec[] specs) {
+            find(runner, specs);
+            if (kernel != null) {
+                kernel.load();
+                find(runner, specs);
+            }
+        }
+
+        private void find(OpRunner runner, @Nullable TensorSpec[] specs) {
             kernel = work instanceof Step.Work.Compute(var computation) ? runner.kernel(computation, specs) : null;
         }
 
